@@ -6,7 +6,8 @@
 
 `sklearn_ndcg.frames` is compared with a query in the engine's own language that averages over ties
 in the same way. `from_lists` and `ndcg_score` together are compared with a plain loop, pytrec_eval,
-ir_measures and ranx, from the same dicts to the result. `compare_rankers` on lists and on runs
+ir_measures and ranx, from the same dicts to the result, with the compiled reading of lists and with
+the one in Python. `compare_rankers` on lists and on runs
 is compared with ranx, for three rankers and a paired t test. All values must agree, and the exit
 status is 1 if a promise is broken. ranx is left out with --quick: Numba compiles it for a minute.
 """
@@ -27,9 +28,11 @@ from common import in_polars as by_hand_in_polars
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ndcg import frames, from_lists, from_trec, ndcg_score
+from sklearn_ndcg._lists import pool
 from sklearn_ndcg.inference import compare_rankers
 
 COLUMNS = {"y_true": "grade", "y_score": "score", "groups": "query", "k": 10, "undefined": 0.0}
+COMPILED, IN_PYTHON = "from_lists, ndcg_score", "from_lists in Python, ndcg_score"
 SCORES = [-1.0 - rank for rank in range(100)]
 
 
@@ -56,13 +59,13 @@ def compare_tables(n_queries):
     return in_polars["sklearn_ndcg.frames"], in_duckdb["sklearn_ndcg.frames"]
 
 
-def loop(relevant, recommended):
-    """Average NDCG@10 over the lists as a plain loop does."""
-    discount, total = [1 / log2(rank + 1) for rank in range(1, 11)], 0.0
+def loop(relevant, recommended, k=10):
+    """Average NDCG@k over the lists as a plain loop does."""
+    discount, total = [1 / log2(rank + 1) for rank in range(1, k + 1)], 0.0
     for user, items in recommended.items():
         truth = relevant[user]
-        dcg = sum(truth.get(item, 0) * d for item, d in zip(items[:10], discount, strict=False))
-        best = sorted(truth.values(), reverse=True)[:10]
+        dcg = sum(truth.get(item, 0) * d for item, d in zip(items[:k], discount, strict=False))
+        best = sorted(truth.values(), reverse=True)[:k]
         ideal = sum(grade * d for grade, d in zip(best, discount, strict=False))
         total += dcg / ideal if ideal else 0.0
     return total / len(recommended)
@@ -73,8 +76,17 @@ def as_run(lists):
     return {query: dict(zip(ids, SCORES, strict=False)) for query, ids in lists.items()}
 
 
+def in_python(function):
+    """Call a function while lists are read in Python."""
+    compiled, pool._compiled = pool._compiled, None
+    try:
+        return function()
+    finally:
+        pool._compiled = compiled
+
+
 def time_lists(n_users, quick):
-    """Return the times from dicts to NDCG@10, as multiples of a plain loop's."""
+    """Return the times from dicts to NDCG@10 and to NDCG, as multiples of a plain loop's."""
     rng = np.random.default_rng(0)
     recommended, relevant = {}, {}
     for user in range(n_users):
@@ -95,21 +107,29 @@ def time_lists(n_users, quick):
         measure = ir_measures.nDCG @ 10
         return ir_measures.calc_aggregate([measure], relevant, as_run(recommended))[measure]
 
-    def ours(**reading):
-        return lambda: ndcg_score(from_lists(relevant, recommended, **reading), k=10)
+    def ours(k=None):
+        return ndcg_score(from_lists(relevant, recommended, k=k))
 
-    value = loop(relevant, recommended)
+    value, every_value = loop(relevant, recommended), loop(relevant, recommended, 100)
     peers = [("pytrec_eval", by_pytrec_eval, value), ("ir_measures", by_ir_measures, value)]
     if not quick:
         by_ranx()  # compiles it
         peers.append(("ranx", by_ranx, value))
-    return compare(
-        f"{n_users:,} users with 100 items and 20 grades, from dicts to NDCG@10",
+    title = f"{n_users:,} users with 100 items and 20 grades, from dicts to NDCG"
+    first_10 = compare(
+        title + "@10",
         ("a plain loop", partial(loop, relevant, recommended), value),
-        ("from_lists(k=10), ndcg_score", ours(k=10), value),
-        ("from_lists, ndcg_score", ours(), value),
+        (COMPILED, partial(ours, 10), value),
+        (IN_PYTHON, partial(in_python, partial(ours, 10)), value),
         *peers,
     )
+    every_rank = compare(
+        title,
+        ("a plain loop", partial(loop, relevant, recommended, 100), every_value),
+        (COMPILED, ours, every_value),
+        (IN_PYTHON, partial(in_python, ours), every_value),
+    )
+    return first_10, every_rank
 
 
 def time_comparisons(n_queries, quick):
@@ -161,10 +181,15 @@ def main():
     in_polars, in_duckdb = compare_tables(31_531 // part)
     promise("Polars, frames / by hand", in_polars, most=0.6)
     promise("DuckDB, frames / by hand", in_duckdb, most=0.6)
-    lists = time_lists(5_000 // part, quick)
-    read = lists["from_lists(k=10), ndcg_score"]
+    lists, every_rank = time_lists(5_000 // part, quick)
+    read = lists[COMPILED]
     runs = time_comparisons(30_000 // part, quick)
-    promise("from_lists(k=10) and ndcg_score / a plain loop", read, most=2, quick=False)
+    if pool._compiled is not None:
+        promise("from_lists(k=10) and ndcg_score / a plain loop", read, most=0.7, quick=False)
+        every = every_rank[COMPILED]
+        promise("the same without k / a loop over all ranks", every, most=1, quick=False)
+    promise("the same in Python, with k=10", lists[IN_PYTHON], most=2, quick=False)
+    promise("the same in Python, without k", every_rank[IN_PYTHON], most=2, quick=False)
     promise("pytrec_eval / ours", lists["pytrec_eval"] / read, least=3, quick=False)
     promise("ranx / ours", lists.get("ranx", nan) / read, least=10, quick=False)
     promise("ranx's compare / ours", runs.get("ranx", nan), least=5, quick=False)

@@ -19,7 +19,8 @@ import sklearn
 from sklearn_ndcg import _checks, _kernels
 from sklearn_ndcg import inference as inference
 from sklearn_ndcg._lists.formats import from_lists, from_trec
-from sklearn_ndcg._lists.pool import IdLists, Pool
+from sklearn_ndcg._lists.pool import Pool
+from sklearn_ndcg._lists.ranked import Ranked, Truths
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.choices import GainTable, jarvelin_kekalainen, log_discount
 from sklearn_ndcg._metrics.conventions import CONVENTIONS
@@ -30,8 +31,8 @@ from sklearn_ndcg._metrics.functions import (
     ndcg_curve,
     ndcg_samples,
     ndcg_score,
-    quantile_grades,
 )
+from sklearn_ndcg._metrics.grades import quantile_grades
 from sklearn_ndcg._metrics.measure import DCG, NDCG, QueryFunction
 from sklearn_ndcg._metrics.query_table import QueryExplanation, explain_query
 from sklearn_ndcg._selection.leaks import QueryLeakWarning, QuerySizes
@@ -87,7 +88,7 @@ __all__ = [
 ]  # fmt: skip
 # classes of what public objects hold, so that pickles name this module and no private one
 _held = (
-    DCG, NDCG, Change, Explanation, GainTable, IdLists, Pool, QueryExplanation, QueryFunction,
-    QuerySizes, Rows, log_discount,
+    DCG, NDCG, Change, Explanation, GainTable, Pool, QueryExplanation, QueryFunction,
+    QuerySizes, Ranked, Rows, Truths, log_discount,
 )  # fmt: skip
 _checks.publish(globals(), "__version__", "frames", "inference", held=_held)

@@ -6,10 +6,11 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
+from functools import wraps
 from importlib import import_module
 from inspect import currentframe
 from numbers import Integral, Real
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal, TypeGuard, TypeVar
 
 import numpy as np
 import sklearn
@@ -33,6 +34,11 @@ Unjudged = Literal["raise", "zero", "omit"]
 NamedUndefined = Literal["warn", "omit", "raise"]
 Undefined = NamedUndefined | float
 Weights = ArrayLike | Mapping[Any, float]  # of rows or of queries; by query for lists
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# what scorers, XGBoost, CatBoost, LightGBM and others call the ids of queries
+WORDS_FOR_GROUPS = {"group_by", "qid", "group_id", "group", "query_id", "query_ids"}
 
 EQUAL = 1e-12  # differences up to this are rounding errors
 
@@ -64,12 +70,31 @@ def naming_ranker(ranker: object, rankers: Sized) -> Iterator[None]:
         raise
 
 
+def names_groups(function: Function) -> Function:
+    """Let a function with `groups` name it in the error for another library's word for it."""
+
+    @wraps(function)
+    def checked(*arguments: Any, **options: Any) -> Any:
+        for word in WORDS_FOR_GROUPS & options.keys():
+            raise TypeError(
+                f"{function.__name__} has no option {word!r}. Pass the query ids as groups."
+            )
+        return function(*arguments, **options)
+
+    return checked  # type: ignore[return-value]
+
+
 def import_optional(module: str, needs: str, requirement: str) -> Any:
     """Import what only some functions need; the error says what needs it and how to install it."""
     try:
         return import_module(module)
     except ImportError as error:
         raise ImportError(f'{needs}: python -m pip install "{requirement}"') from error
+
+
+def import_pandas() -> Any:
+    """Import pandas for `to_frame`."""
+    return import_optional("pandas", "to_frame needs pandas", "pandas>=2.2")
 
 
 def publish(module: dict[str, Any], *others: str, held: Iterable[type] = ()) -> None:

@@ -76,7 +76,7 @@ IDS = {f"text: {name}": of_text(make) for name, make in TEXT.items()} | {
     "beyond int64": lambda c: [int(i) + 2**70 for i in c],
     "big-endian": lambda c: BIG[c].astype(">i8"),
     "strided": lambda c: np.repeat(BIG[c], 2)[::2],
-    "float64": lambda c: BIG[c] / 3,
+    "float64": lambda c: BIG[c] / 2**9,  # below 2**53
     "float32": lambda c: (c / 7).astype(np.float32),
     "tuples": lambda c: [(int(i) // 2, "ab"[i % 2]) for i in c],
     "levels of an index": lambda c: pd.MultiIndex.from_arrays([c // 2, c]),

@@ -270,3 +270,8 @@ def spark_session():
             .config("spark.sql.session.timeZone", "UTC")
             .getOrCreate()
         )
+
+
+def follow(advice, **names):
+    """The value of an expression that an error message prints."""
+    return eval(advice, {"np": np} | names)  # noqa: S307

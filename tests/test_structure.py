@@ -158,14 +158,15 @@ HELD = {
     "DCG",
     "Explanation",
     "GainTable",
-    "IdLists",
     "NDCG",
     "Pool",
     "QueryDifferences",
     "QueryExplanation",
     "QueryFunction",
     "QuerySizes",
+    "Ranked",
     "Rows",
+    "Truths",
     "log_discount",
 }
 

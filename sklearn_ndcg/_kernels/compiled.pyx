@@ -193,16 +193,23 @@ cdef int ideal_of_query(
     const Py_ssize_t* best_first, Py_ssize_t n_grades, Document* ranked, Document* spare, double* out,
 ) except -1 nogil:
     cdef Py_ssize_t counts[2 * GRADES]
-    cdef Py_ssize_t i, grade, count, first = 0, at = 0
+    cdef Py_ssize_t i, grade, n_ranked, first = 0, last, at = 0
     cdef double* gains = <double*> spare
     cdef Py_ssize_t depth = min(n, ranks.cutoffs[ranks.n_cutoffs - 1])
     cdef Sum s = Sum(0, 0)
     if graded is double or 4 * n < n_grades:  # fewer documents than counts to look at
         for i in range(n):
             gains[i] = gain_of(gain[i], table)
-        rank(gains, n, depth, ranked, spare)
-        for i in range(depth):
-            add_term(ranks, ranked[i].score, i, &s, &at, out)
+        n_ranked = rank(gains, n, depth, ranked, spare)
+        while first < n_ranked and at < ranks.n_cutoffs:
+            last = first + 1
+            while last < n_ranked and ranked[last].score == ranked[first].score:
+                last += 1
+            if last == first + 1:  # the same to the last bit, and faster
+                add_term(ranks, ranked[first].score, first, &s, &at, out)
+            else:
+                add_terms(ranks, ranked[first].score, first, last, &s, &at, out)
+            first = last
     else:
         memset(counts, 0, 2 * n_grades * sizeof(Py_ssize_t))
         for i in range(0, n - 1, 2):  # two counts, so that updates do not wait for each other
@@ -210,11 +217,15 @@ cdef int ideal_of_query(
             counts[n_grades + gain[i + 1]] += 1
         if n % 2:
             counts[gain[n - 1]] += 1
+        last = 0
         for i in range(n_grades):
             grade = best_first[i]
-            count = counts[grade] + counts[n_grades + grade]
-            add_terms(ranks, table[grade], first, first + count, &s, &at, out)
-            first += count
+            last += counts[grade] + counts[n_grades + grade]
+            # grades with one gain are added at once, as equal gains are above: to the last bit, a
+            # query has one ideal, whatever the others are
+            if i + 1 == n_grades or table[best_first[i + 1]] != table[grade]:
+                add_terms(ranks, table[grade], first, last, &s, &at, out)
+                first = last
     for i in range(at, ranks.n_cutoffs):
         out[i] = total_of(&s)
     return 0

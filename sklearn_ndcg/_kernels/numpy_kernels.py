@@ -35,6 +35,15 @@ class TieRule(NamedTuple):
         """Whether the order of the input matters."""
         return not (self.by_gain or self.averages)
 
+    def resolved(self, score: Floats, gain: Floats) -> Floats:
+        """Scores without the ties that the rule orders by gain; -inf stays."""
+        by_gain = self.by_gain * gain
+        ranks, ranks_in_ties = (
+            np.unique(values, return_inverse=True)[1] for values in (score, by_gain)
+        )
+        resolved = ranks * (ranks_in_ties.max() + 1.0) + ranks_in_ties
+        return np.where(score > -np.inf, resolved, -np.inf)
+
 
 _DOCUMENTS_PER_BLOCK = 1 << 16  # the temporary arrays of a block fit a core's cache
 # callers refuse sums that overflow, with a message
@@ -119,6 +128,16 @@ def ideal_dcg(
     return result
 
 
+def ranks(gain: Floats, score: Floats, ties: TieRule) -> tuple[Ints, Floats]:
+    """The documents of one query, best first, and the gain that counts at each rank."""
+    if not len(gain):
+        return np.empty(0, dtype=np.intp), gain
+    gains, scores = gain[np.newaxis], score[np.newaxis]
+    # if all orders of tied documents count, they are shown in that of the input
+    [order] = _order(gains, -scores, ties._replace(averages=False))
+    return order, _rank_gains(gains, scores, ties)[0]
+
+
 def _look_up(gains: Floats | Grades, table: Floats) -> Floats:
     return np.asarray(table[gains] if gains.dtype == np.uint8 else gains)
 
@@ -144,24 +163,28 @@ def _blocks(
 
 def _rank_gains(gain: Floats, score: Floats, ties: TieRule) -> Floats:
     """Gain at each rank, largest score first; the expected gain if all orders count."""
-    by_gain, averages = ties  # fails for a rule with more fields
     descending = -score
-    if by_gain:
-        order = np.lexsort((-by_gain * gain, descending))
-    else:
-        order = np.argsort(descending, axis=1, kind=None if averages else "stable")
+    order = _order(gain, descending, ties)
     order += gain.shape[1] * np.arange(len(gain))[:, np.newaxis]  # indices into the flat block
     ranked, descending = np.take(gain, order), np.take(descending, order)
     del order
     unretrieved = np.flatnonzero(descending[:, -1] == np.inf)
     ranked[unretrieved] *= descending[unretrieved] < np.inf
-    if averages:
+    if ties.averages:
         tied = descending[:, 1:] == descending[:, :-1]
         del descending
         rows = np.flatnonzero(tied.any(axis=1))
         if rows.size:
             ranked[rows] = _average_ties(ranked[rows], tied[rows])
     return ranked
+
+
+def _order(gain: Floats, descending: Floats, ties: TieRule) -> Ints:
+    """The column of the document at each rank; `descending` has the negative scores."""
+    by_gain, averages = ties  # fails for a rule with more fields
+    if by_gain:
+        return np.lexsort((-by_gain * gain, descending))
+    return np.argsort(descending, axis=1, kind=None if averages else "stable")
 
 
 def _average_ties(ranked: Floats, tied: NDArray[np.bool_]) -> Floats:

@@ -47,9 +47,9 @@ def from_lists(
 
     k : int, None or "retrieved", default=None
         The cutoff at which the rows are scored, unless a smaller one is passed there. Only the
-        first `k` ids of each list are read, which is several times as fast; repeated and missing
-        ids after rank `k` are not noticed. With ``unjudged="omit"`` and "nan" whole lists are read,
-        as later ids may move up.
+        first `k` ids of each list are read (more if ids repeat), which is several times as fast;
+        repeated and missing ids after these are not noticed. With ``unjudged="omit"`` and "nan"
+        whole lists are read, as later ids may move up.
 
     unanswered : {"zero", "omit"}, default="zero"
         A query in `relevant` without a list has an NDCG of 0, or is left out, for all rankers if
@@ -60,10 +60,13 @@ def from_lists(
         relevance 0; or are removed, and later ones move up; or get the relevance NaN, for a gain
         that is not 0 for relevance 0, see `unjudged` in `ndcg_score`.
 
-    duplicates : {"raise", "omit"}, default="raise"
+    duplicates : {"raise", "omit", "zero"}, default="raise"
         An id that is twice in a list, for example if lists were merged or chunks have the id of
-        their document, is an error; or only its first position counts, and later documents move
-        up. An id that is twice in a collection of relevant ids is an error, or counts once.
+        their document, is an error; or its later positions are removed, and later documents move
+        up ("omit"); or these positions stay, with a gain of 0 whatever gain relevance 0 has
+        ("zero"). They are judged, and go under ``unjudged="omit"``, as the first one does, and add
+        nothing to the ideal. An id that is twice in a collection of relevant ids is an error, or
+        counts once.
 
     Returns
     -------
@@ -98,7 +101,10 @@ def from_lists(
     -----
     A query without a truth has no relevant document: its NDCG is undefined, see `undefined` in
     `ndcg_score`. If it has no documents, or ``unjudged="omit"`` removes all of them, one row with
-    the relevance 0 and the score ``-inf`` takes their place.
+    the relevance 0 and the score ``-inf`` takes their place in the arrays, and is not scored.
+
+    Plain inputs are read fastest: ids that are str, int or bytes, and grades that are int or float,
+    not those of NumPy, in dicts, lists, tuples, sets and arrays.
 
     Condensed lists (``unjudged="omit"``) need documents that were judged 0: if all judged documents
     are relevant, as in a collection, any order of them is perfect. They also need long lists, as
@@ -127,6 +133,8 @@ def from_lists(
 
     Three chunks were found, two of them of the same document:
 
+    >>> ndcg_score(from_lists({"a", "b"}, ["a", "a", "b"], k=3, duplicates="zero"))
+    0.9197...
     >>> ndcg_score(from_lists({"a", "b"}, ["a", "a", "b"], k=3, duplicates="omit"))
     1.0
 
@@ -186,9 +194,10 @@ def from_trec(
         trec_eval's ``-J``; or get the relevance NaN, to which
         ``ndcg_score(..., unjudged="zero")`` gives no gain even if its `gain` gives one to 0.
 
-    duplicates : {"raise", "omit"}, default="raise"
+    duplicates : {"raise", "omit", "zero"}, default="raise"
         A document that is twice in a query of a run is an error, as in trec_eval; or only its best
-        score counts. A document that is twice in `qrels` is an error, or counts once; with two
+        score counts ("omit"); or its lower scores keep their ranks, with a gain of 0 ("zero"), as
+        in `from_lists`. A document that is twice in `qrels` is an error, or counts once; with two
         relevances it is always an error.
 
     convention : {"trec_eval", "trec_eval-10"}, default="trec_eval"

@@ -22,20 +22,22 @@ from typing import Any, Literal
 import numpy as np
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Floats, Mask
+from sklearn_ndcg._checks import Floats, Ints, Mask
 from sklearn_ndcg._lists.files import read_trec
+from sklearn_ndcg._lists.ranked import Ranked, Truths
 from sklearn_ndcg._rows import containers
-from sklearn_ndcg._rows.grouping import shown_labels
+from sklearn_ndcg._rows.label_texts import shown_labels
 
 Id = Any  # of a query or a document: anything that has a hash
 ByQuery = Mapping[Id, Any]  # the list or the truth of each query, not yet checked
 Nested = Mapping[str, Mapping[str, float]]  # the value of each document of each query, in TREC
-Duplicates = Literal["raise", "omit"]
+Scored = dict[str, list[tuple[str, float]]]  # documents and their scores, by query
+Duplicates = Literal["raise", "omit", "zero"]
 Convention = Literal["trec_eval", "trec_eval-10"]
 TREC_SCORES = {"trec_eval": np.float32, "trec_eval-10": np.float64}  # in which it sorts
 
 _NEVER_MISSING = {str, int, bytes, tuple, frozenset, np.str_, np.int64, np.int32}  # types of ids
-_SCORES, _ONES = range(-1, -sys.maxsize, -1), repeat(1)  # down a list, and of a truth
+_RANKS, _ONES = range(sys.maxsize), repeat(1)  # in a list, and the grades of a truth
 _TEXT = str | bytes | bytearray  # sequences that are not lists of ids
 
 _LIST_HINT = (
@@ -56,9 +58,13 @@ _WRONG_NUMBERS: dict[str, Any] = {
     "qrels": lambda grades: ~np.isfinite(grades),
     "run": np.isnan,
 }
+_REPEAT_HINT = (
+    'Pass duplicates="omit" to leave {} out, so that later ids move up, or "zero" to keep {} at '
+    "{} rank, with a gain of 0."
+)
 _TWICE_HINTS = {
-    "recommended": 'Pass duplicates="omit" to count the first of them only.',
-    "run": 'Pass duplicates="omit" to count its best score only.',
+    "recommended": _REPEAT_HINT.format("repeats", "them", "their"),
+    "run": _REPEAT_HINT.format("its lower scores", "them", "their"),
     "relevant": 'Pass duplicates="omit" to count each id once, or Counter(ids) to grade by count.',
     "qrels": 'Pass duplicates="omit" to count it once.',
 }
@@ -174,8 +180,64 @@ def _by_query(queries: Any, name: str, entry: str) -> ByQuery:
     )
 
 
-def read_list(documents: object, query: Id, duplicates: str, k: int | None = None) -> dict[Id, int]:
-    """The checked ids of one list, or the first k, with the scores -1, -2, ..."""
+def read_all(
+    truths: Sequence[object],
+    rankers: Mapping[Id, Sequence[object]],
+    queries: Sequence[Id],
+    duplicates: str,
+    k: int | None,
+) -> dict[Id, Ranked]:
+    """The checked rows of each ranker: the truths, and the first k ids of its lists, by query."""
+    judged = {
+        query: read_truth(truth, query, duplicates)
+        for query, truth in zip(queries, truths, strict=True)
+    }
+    ids = list(chain.from_iterable(judged.values()))
+    lengths: Ints = np.array(list(map(len, judged.values())), dtype=np.intp)
+    read = {}
+    for name, lists in rankers.items():
+        with _checks.naming_ranker(name, rankers):
+            read[name] = _read_lists(lists, judged, duplicates, k)
+    every_truth = Truths(ids, as_floats(judged, "relevant"), lengths)
+    return {name: Ranked(every_truth, *lists) for name, lists in read.items()}
+
+
+def _read_lists(
+    lists: Sequence[object],
+    judged: Mapping[Id, Mapping[Id, object]],
+    duplicates: str,
+    k: int | None,
+) -> tuple[list[Id], Ints, Ints, Ints, Ints, bool]:
+    """The lists of one ranker: what `Ranked` has beside the truths."""
+    ids: list[Id] = []
+    lengths: list[int] = []
+    ranks: list[int] = []
+    repeats: list[int] = []
+    firsts: list[int] = []
+    is_cut = False
+    for documents, (query, truth) in zip(lists, judged.items(), strict=True):
+        listed, rank_of, has_more = read_list(documents, query, duplicates, k)
+        if len(rank_of) < len(listed):
+            for rank, document in enumerate(listed):
+                if rank_of[document] < rank:
+                    repeats.append(len(ids) + rank)
+                    firsts.append(len(ids) + rank_of[document])
+        ids.extend(listed)
+        lengths.append(len(listed))
+        ranks.extend(map(rank_of.get, truth, repeat(-1)))
+        is_cut |= has_more
+    numbers = (np.array(values, dtype=np.intp) for values in (lengths, ranks, repeats, firsts))
+    return (ids, *numbers, is_cut)  # type: ignore[return-value]
+
+
+def read_list(
+    documents: object, query: Id, duplicates: str, k: int | None = None
+) -> tuple[Collection[Id], dict[Id, int], bool]:
+    """The first k checked ids of a list, the first rank of each, from 0, and whether it has more.
+
+    What is after these is not checked. If ids repeat, the list is read until it has k different
+    ones.
+    """
     ids = documents if type(documents) is list else _sequence(documents)
     if ids is None:
         hint = _SWAPPED_HINT if isinstance(documents, Mapping | Set) else _LIST_HINT
@@ -183,12 +245,45 @@ def read_list(documents: object, query: Id, duplicates: str, k: int | None = Non
             "recommended must have a list of ids, best first, for each query, got "
             f"{type(documents).__name__} for query {shown_labels([query])}. {hint}"
         )
-    first = ids[:k] if type(ids) is list else list(islice(ids, k))
-    scores = _distinct(first, "recommended", query, duplicates)
-    if len(scores) < len(first):  # documents after an id that is there twice move up
-        distinct = _distinct(ids, "recommended", query, duplicates)
-        scores = dict(zip(islice(distinct, k), _SCORES, strict=False))
-    return scores
+    read = ids[:k] if type(ids) is list else list(islice(ids, k))
+    rank_of = _distinct(read, "recommended", query, duplicates)
+    if len(rank_of) < len(read):
+        read, rank_of = _with_repeats(ids, query, duplicates, k)
+    has_more = len(ids) > len(read)
+    if duplicates == "omit":
+        has_more = has_more and _has_others(islice(ids, len(read), None), rank_of)
+        if len(rank_of) < len(read):  # later documents move up
+            rank_of = dict(zip(rank_of, _RANKS, strict=False))
+            return rank_of, rank_of, has_more
+    return read, rank_of, has_more
+
+
+def _with_repeats(
+    ids: Sequence[Id], query: Id, duplicates: str, k: int | None
+) -> tuple[list[Id], dict[Id, int]]:
+    """A list until it has k different ids, which the ideal may need, and the first rank of each."""
+    rank_of: dict[Id, int] = {}
+    n = 0
+    for n, document in enumerate(ids):
+        if len(rank_of) == k:
+            break
+        if not isinstance(document, Hashable):  # `_distinct` says so
+            k = None
+        else:
+            rank_of.setdefault(document, n)
+    else:
+        n = len(ids)
+    read = list(islice(ids, n))
+    _distinct(read, "recommended", query, duplicates)
+    return read, rank_of
+
+
+def _has_others(ids: Iterable[Id], known: Mapping[Id, object]) -> bool:
+    """Whether there are ids, which were not checked, that are not known."""
+    try:
+        return any(document not in known for document in ids)
+    except TypeError:  # no hash
+        return True
 
 
 def read_truth(truth: object, query: Id, duplicates: str) -> Mapping[Id, object]:
@@ -197,7 +292,7 @@ def read_truth(truth: object, query: Id, duplicates: str) -> Mapping[Id, object]
         if not _NEVER_MISSING.issuperset(map(type, truth)):
             _check_ids(truth, "relevant", query)
         return truth
-    is_id = isinstance(truth, Hashable) and (isinstance(truth, str) or not np.iterable(truth))
+    is_id = isinstance(truth, Hashable) and (isinstance(truth, _TEXT) or not np.iterable(truth))
     ids = [truth] if is_id else _collection(truth)
     if ids is None:
         raise TypeError(
@@ -224,12 +319,12 @@ def _collection(ids: object) -> Collection[Id] | None:
 
 
 def _distinct(ids: Collection[Id], name: str, query: Id, duplicates: str) -> dict[Id, int]:
-    """Checked ids as keys of a dict: with the scores -1, -2, ... in a list, with 1 in a truth."""
+    """Checked ids as keys of a dict: of a list with their last ranks, of a truth with 1."""
     if not _NEVER_MISSING.issuperset(map(type, ids)):
         _check_ids(ids, name, query)
     try:
         # strict takes time
-        distinct = dict(zip(ids, _SCORES if name == "recommended" else _ONES))  # noqa: B905
+        distinct = dict(zip(ids, _RANKS if name == "recommended" else _ONES))  # noqa: B905
     except TypeError as error:
         are_pairs = all(isinstance(i, list) and len(i) == 2 for i in ids)
         hint = _PAIRS_HINT if are_pairs else "Pass hashable ids, in one flat list per query."
@@ -287,11 +382,11 @@ def ranked_run(
     relevant: Nested, fractions: list[float], run: object, duplicates: str, convention: str
 ) -> Mapping[str, Collection[str]]:
     """The documents of each query, those that are judged ordered as trec_eval orders them."""
-    nested = _nested(run, "run", "score", duplicates)
+    lower: Scored = {}
+    nested = _nested(run, "run", "score", duplicates, lower)
     judged = {query: documents for query, documents in nested.items() if query in relevant}
     scores = as_floats(judged, "run")
-    with np.errstate(over="ignore"):
-        rounded = scores.astype(TREC_SCORES[convention])
+    rounded = _as_trec_sorts(scores, convention)
     ranked = {query: list(documents) for query, documents in judged.items()}
     queries, ends = list(ranked), np.cumsum(list(map(len, ranked.values())), dtype=np.intp)
     # not in order, or at the start of a query
@@ -302,6 +397,13 @@ def ranked_run(
         values = rounded[ends[number] - len(documents) : ends[number]].tolist()
         order = sorted(zip(values, documents, strict=True), reverse=True)
         ranked[queries[number]] = [document for _, document in order]
+    for query, repeats in lower.items():
+        if query in judged:
+            pairs = [*judged[query].items(), *repeats]
+            documents = [document for document, _ in pairs]
+            values = _as_trec_sorts(np.array([score for _, score in pairs]), convention).tolist()
+            order = sorted(zip(values, documents, strict=True), reverse=True)
+            ranked[query] = [document for _, document in order]
     if fractions and len(scores) and not _fractional(scores).any():
         raise ValueError(
             "qrels and run look swapped: all values of run are whole numbers, but not all of "
@@ -312,14 +414,24 @@ def ranked_run(
     return {**nested, **ranked}
 
 
-def _nested(records: Any, name: str, field: str, duplicates: str) -> Nested:
-    """A file or records as a mapping from query to a mapping from document."""
+def _as_trec_sorts(scores: Floats, convention: str) -> Floats:
+    with np.errstate(over="ignore"):
+        return scores.astype(TREC_SCORES[convention])
+
+
+def _nested(
+    records: Any, name: str, field: str, duplicates: str, lower: Scored | None = None
+) -> Nested:
+    """A file or records as a mapping from query to a mapping from document.
+
+    Lower scores of documents are added to `lower`.
+    """
     queries: Mapping[Any, Any] = records
     if not isinstance(records, Mapping):
         is_file = isinstance(records, str | PathLike)
         try:
             rows = read_trec(records, name) if is_file else _of_records(records, field)
-            queries = _by_query_and_document(rows, name, duplicates)
+            queries = _by_query_and_document(rows, name, duplicates, lower)
         except (AttributeError, TypeError) as error:
             raise TypeError(
                 f"{name} must be a path, a mapping {{query: {{document: {field}}}}}, or records "
@@ -356,9 +468,12 @@ def _of_records(records: Any, field: str) -> Iterator[tuple[str, str, float]]:
 
 
 def _by_query_and_document(
-    rows: Iterable[tuple[str, str, float]], name: str, duplicates: str
+    rows: Iterable[tuple[str, str, float]], name: str, duplicates: str, lower: Scored | None
 ) -> dict[str, dict[str, float]]:
-    """Rows of query, document and value as a dict from query to a dict from document."""
+    """Rows of query, document and value as a dict from query to a dict from document.
+
+    It has the highest value of a document; with duplicates="zero", the others go to `lower`.
+    """
     queries: dict[str, dict[str, float]] = {}
     for query, document, value in rows:
         documents = queries.setdefault(query, {})
@@ -370,6 +485,8 @@ def _by_query_and_document(
             if duplicates == "raise":
                 raise ValueError(f"{twice}. {_TWICE_HINTS[name]}")
             documents[document] = max(first, value)
+            if lower is not None and duplicates == "zero":
+                lower.setdefault(query, []).append((document, min(first, value)))
         else:
             documents[document] = value
     return queries

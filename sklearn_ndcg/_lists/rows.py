@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections import Counter
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, count
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -13,20 +14,23 @@ import numpy as np
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, Floats, Ids, Ints
 from sklearn_ndcg._lists.pool import Pool
-from sklearn_ndcg._rows.grouping import shown_labels
+from sklearn_ndcg._lists.ranked import Ranked, scores_down
+from sklearn_ndcg._rows.grouping import kept_runs
 from sklearn_ndcg._rows.ids import first_rows
+from sklearn_ndcg._rows.label_texts import shown_labels
 
 Unjudged = Literal["zero", "omit", "nan"]
 _READERS = {"relevant": "from_lists", "qrels": "from_trec"}
+_NO_DOCUMENT, _NOT_THERE = (None, 0), (np.nan, -np.inf)  # a row of a table that is joined
 
 
 class _Table(NamedTuple):
-    """The documents of all queries, each once."""
+    """The rows that the user sees."""
 
     n_rows: Ints
     y_true: Floats
-    y_scores: dict[Hashable, Floats]
     ids: Ids
+    scores: list[Floats]  # of each ranker
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,7 +84,7 @@ class Rows:
     pool: Pool
     k: Cutoff
     unjudged: Unjudged
-    truth: str
+    relevance_name: str  # of the argument that has the relevance
 
     def __repr__(self) -> str:
         n_queries, n_rankers = len(self.pool.queries), len(self.rankers)
@@ -97,12 +101,12 @@ class Rows:
             raise KeyError("The rows are of one ranker, which has no name.")
         if ranker not in self.rankers:
             raise KeyError(f"{ranker!r} is not one of the rankers {self.rankers}.")
-        return Rows(self.pool.of_ranker(ranker), self.k, self.unjudged, self.truth)
+        return Rows(self.pool.of_ranker(ranker), self.k, self.unjudged, self.relevance_name)
 
     @property
     def rankers(self) -> list[Hashable]:
         """The names of the rankers; [None] of a single one without a name."""
-        return list(self.pool.y_scores)
+        return list(self.pool.rankers)
 
     @property
     def y_true(self) -> Floats:
@@ -112,8 +116,8 @@ class Rows:
     @property
     def y_score(self) -> Floats | dict[Hashable, Floats]:
         """The scores that the ranks stand for; of several rankers a dict with those of each."""
-        scores = self._table.y_scores
-        return scores if len(scores) > 1 else next(iter(scores.values()))
+        scores = self._table.scores
+        return dict(zip(self.rankers, scores, strict=True)) if len(scores) > 1 else scores[0]
 
     @property
     def ids(self) -> Ids:
@@ -135,64 +139,95 @@ class Rows:
             One row per document, with the columns `groups`, `ids`, `y_true` and `y_score`; of
             several rankers a column of scores for each, by its name.
         """
-        pandas = _checks.import_optional("pandas", "to_frame needs pandas", "pandas>=2.2")
-        scores = self._table.y_scores
+        pandas = _checks.import_pandas()
+        y_score = self.y_score
+        scores = y_score if isinstance(y_score, dict) else {"y_score": y_score}
         columns: dict[Any, Any] = {"groups": self.groups, "ids": self.ids, "y_true": self.y_true}
         if taken := columns.keys() & scores.keys():
             raise ValueError(f"a ranker has the name of a column: {', '.join(sorted(taken))}.")
-        columns |= scores if len(scores) > 1 else {"y_score": self.y_score}
-        return pandas.DataFrame(columns)
+        return pandas.DataFrame(columns | scores)
 
     def cutoff(self, k: Cutoff) -> Cutoff:
         """The cutoff to score at: `k` or, by default, the one that the lists were read with."""
         if k is None or not _checks.is_integer(self.k):
             return self.k if k is None else k
         if k == "retrieved":
-            longest = max(ids.lengths.max() for ids in self.pool.lists.values())
-            is_beyond = bool(self.pool.is_cut) or longest > self.k
+            rankers = self.pool.rankers.values()
+            is_beyond = any(ranker.is_cut or ranker.lengths.max() > self.k for ranker in rankers)
         else:
             is_beyond = k > self.k
         if is_beyond:
             raise ValueError(
                 f"k must be at most {self.k}, got {k!r}: the lists were read with k={self.k}. Read "
-                f"them again with {_READERS[self.truth]}(..., k={k!r}), or without k."
+                f"them again with {_READERS[self.relevance_name]}(..., k={k!r}), or without k."
             )
         return k
 
     @cached_property
     def _table(self) -> _Table:
-        """Each document of a query once: those in lists in their order, then the rest."""
-        pool, is_omitted = self.pool, self.unjudged == "omit"
-        n_rows, y_true, every_id = [], [], []
-        y_scores: dict[Hashable, list[float]] = {name: [] for name in pool.lists}
-        missing = np.nan if self.unjudged == "nan" else 0.0
-        for number, start in enumerate(pool.starts.tolist()):
-            truth = pool.truths[number]
-            grades = pool.y_true[start : start + len(truth)].tolist()
-            relevance = {
-                document: grade
-                for document, grade in zip(truth, grades, strict=True)
-                if grade == grade  # noqa: PLR0124  (not NaN)
-            }
-            lists = {name: ids[number] for name, ids in pool.lists.items()}
-            if is_omitted:
-                lists = {
-                    name: list(filter(relevance.__contains__, ids)) for name, ids in lists.items()
-                }
-            documents = dict.fromkeys(chain(*lists.values(), relevance if is_omitted else truth))
-            ids = list(documents) or [None]
-            n_rows.append(len(ids))
-            every_id += ids
-            y_true += [relevance.get(document, missing) for document in ids]
-            for name, listed in lists.items():
-                score_of = dict(zip(listed, count(-1, -1), strict=False))
-                y_scores[name] += [score_of.get(document, -np.inf) for document in ids]
-        table = _Table(
-            np.array(n_rows),
-            np.array(y_true),
-            {name: np.array(scores, dtype=np.float64) for name, scores in y_scores.items()},
-            np.fromiter(every_id, dtype=object, count=len(every_id)),
-        )
-        for array in (table.y_true, table.ids, *table.y_scores.values()):
+        """The rows of one ranker, or those of several with each document once."""
+        tables = [self._table_of(ranker) for ranker in self.pool.rankers.values()]
+        table = tables[0] if len(tables) == 1 else _joined(tables)
+        for array in (table.y_true, table.ids, *table.scores):
             array.flags.writeable = False  # a change would not reach what is scored
         return table
+
+    def _table_of(self, ranker: Ranked) -> _Table:
+        """The rows of one ranker, without unjudged documents if these are omitted."""
+        n_rows, relevance, ids, scores = (
+            ranker.n_rows, ranker.relevance, ranker.row_ids, ranker.scores
+        )  # fmt: skip
+        judged = ~np.isnan(relevance)
+        if self.unjudged == "omit":
+            n_judged = kept_runs(judged, ranker.starts, n_rows)[1]
+            fillers, n_rows = ranker.starts[n_judged == 0], np.maximum(n_judged, 1)
+            kept, ids, listed = judged.copy(), ids.copy(), judged & (scores > -np.inf)
+            kept[fillers], ids[fillers] = True, None
+            judged, relevance, ids = judged[kept], relevance[kept], ids[kept]
+            scores = scores_down(n_rows, listed[kept])
+        y_true = np.where(judged, relevance, np.nan if self.unjudged == "nan" else 0)
+        return _Table(n_rows, y_true, ids.copy(), [scores.copy()])
+
+
+def _joined(tables: list[_Table]) -> _Table:
+    """The documents of all rankers: those in lists, ranker by ranker, and then the others."""
+    n_rows: list[int] = []
+    y_true: list[float] = []
+    ids: list[Hashable] = []
+    scores: list[list[float]] = [[] for _ in tables]
+    for queries in zip(*map(_by_query, tables), strict=True):
+        grades = {
+            key: grade
+            for wants_listed in (True, False)
+            for rows in queries
+            for key, (grade, score) in rows.items()
+            if (score > -np.inf) == wants_listed
+        }
+        if len(grades) > 1:  # of another ranker the query may have none
+            grades.pop(_NO_DOCUMENT, None)
+        n_rows.append(len(grades))
+        y_true += grades.values()
+        ids += [document for document, _ in grades]
+        for of_ranker, rows in zip(scores, queries, strict=True):
+            of_ranker += [rows.get(key, _NOT_THERE)[1] for key in grades]
+    return _Table(
+        np.array(n_rows),
+        np.array(y_true),
+        np.fromiter(ids, dtype=object, count=len(ids)),
+        list(map(np.array, scores)),
+    )
+
+
+def _by_query(table: _Table) -> Iterator[dict[tuple[Hashable, int], tuple[float, float]]]:
+    """Relevance and score of each row of a query, by its id and how often that was there before."""
+    ids = iter(table.ids.tolist())
+    values = zip(table.y_true.tolist(), table.scores[0].tolist(), strict=True)
+    for n in table.n_rows.tolist():
+        documents, n_before = list(islice(ids, n)), [0] * n
+        if len(set(documents)) < n:
+            counts: Counter[Hashable] = Counter()
+            for row, document in enumerate(documents):
+                n_before[row] = counts[document]
+                counts[document] += 1
+        keys = zip(documents, n_before, strict=True)
+        yield dict(zip(keys, values, strict=False))

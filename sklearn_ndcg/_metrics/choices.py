@@ -40,11 +40,12 @@ class log_discount:  # noqa: N801  (a discount: used and shown like a function)
 
 
 class UndefinedRule(NamedTuple):
-    """The value of an undefined query; nan if it is left out."""
+    """The value of undefined queries, nan if they are left out, and what is said of them."""
 
     value: float
     warns: bool = False
     raises: bool = False
+    cause: str = ""
 
 
 # The names that `gain`, `discount`, `ties`, `unjudged` and `undefined` take. A new one is an entry

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,20 +15,17 @@ from sklearn_ndcg._metrics.values import Totals, Values
 _VALUES_AT_A_TIME = 1 << 22  # values of queries at cutoffs, which take 32 MB
 
 
-def curve_blocks(measure: NDCG, queries: Queries, cutoffs: Ints) -> Iterator[tuple[Ints, Floats]]:
-    """Numbers of queries whose NDCG is defined, and their NDCG with one row per cutoff.
+def value_blocks(measure: NDCG, queries: Queries, cutoffs: Ints) -> Iterator[tuple[Ints, Values]]:
+    """Numbers of queries, and their values at the cutoffs, which ascend and differ.
 
-    `cutoffs` ascend and differ. A block may have fewer rows than there are cutoffs: its curves are
-    flat from its last row on, as none of its queries has more documents.
+    A block may have fewer columns than there are cutoffs: its values are the same from its last
+    column on, as none of its queries has more documents.
     """
-    discount = measure.discounts(min(cutoffs[-1], queries.longest))
+    discount = measure.discounts_to(cutoffs, queries)
     for numbers, n_cutoffs in _blocks(queries.lengths, cutoffs):
         block, ends = queries.take(numbers), cutoffs[:n_cutoffs]
-        dcg = block.dcg(discount, ends, measure.tie_rule)
-        ndcg = measure.ratio(dcg, block.ideal_dcg(discount, ends))
-        defined = ~np.isnan(ndcg[:, 0])
-        # NumPy sums contiguous rows pairwise, so that no digit is lost over many queries
-        yield numbers[defined], np.ascontiguousarray(ndcg[defined].T)
+        ndcg = measure.ratio(*measure.dcg_and_ideal_at(ends, discount, block))
+        yield numbers, Values(measure, ndcg, block.weight)
 
 
 def _blocks(lengths: Ints, cutoffs: Ints) -> Iterator[tuple[Ints, int]]:
@@ -47,11 +43,10 @@ def _blocks(lengths: Ints, cutoffs: Ints) -> Iterator[tuple[Ints, int]]:
         first += size
 
 
-def add_flat(sums: Floats, terms: Floats) -> None:
-    """Add the sums of the rows of `terms`, one per cutoff; after the last row curves are flat."""
-    of_rows = terms.sum(axis=1)
-    sums[: len(of_rows)] += of_rows
-    sums[len(of_rows) :] += of_rows[-1]
+def to_all_cutoffs(sums: Floats, n_cutoffs: int) -> Floats:
+    """Sums over a block, one for each of its cutoffs (last axis), for all cutoffs."""
+    missing = n_cutoffs - sums.shape[-1]
+    return np.concatenate([sums, np.repeat(sums[..., -1:], missing, axis=-1)], axis=-1)
 
 
 class MeanCurve(NamedTuple):
@@ -62,26 +57,15 @@ class MeanCurve(NamedTuple):
     n_undefined: int
 
     @classmethod
-    def of(cls, measure: NDCG, queries: Queries, k: Ints | None = None) -> MeanCurve:
-        """The curve over the cutoffs, by default over all.
+    def of(cls, measure: NDCG, queries: Queries, k: Ints) -> MeanCurve:
+        """The curve over the cutoffs.
 
         Values of all queries at all cutoffs are never in memory at once.
         """
-        k = np.arange(1, queries.longest + 1) if k is None else k
         cutoffs, column = np.unique(k, return_inverse=True)
-        value, weight = measure.undefined_rule.value, queries.weight
-        if np.isnan(value) and weight.min() < weight.max():
-            # the largest weight that counts sets the scale
-            undefined = Values.of(replace(measure, k=1), queries).undefined
-            weight = np.where(undefined, 0, weight)
-        weight = weight / (weight.max() or 1)  # so that no sum is too large
-        sums, undefined = np.zeros(len(cutoffs)), np.ones(len(queries), dtype=bool)
-        for numbers, ndcg in curve_blocks(measure, queries, cutoffs):
-            undefined[numbers] = False
-            add_flat(sums, ndcg * weight[numbers])
-        total = weight[~undefined].sum()
-        if not np.isnan(value):
-            sums += value * weight[undefined].sum()
-            total += weight[undefined].sum()
-        means = Totals(sums, total, 1.0, queries.weight.max()).means()
-        return cls(k, means[column], int(np.count_nonzero(undefined)))
+        parts, n_undefined = [], 0
+        for _, values in value_blocks(measure, queries, cutoffs):
+            totals = values.totals()
+            parts.append(totals._replace(total=to_all_cutoffs(totals.total, len(cutoffs))))
+            n_undefined += int(np.count_nonzero(values.undefined))
+        return cls(k, Totals.of_parts(parts).means()[column], n_undefined)

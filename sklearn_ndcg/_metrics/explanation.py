@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Weights, check_choice, name_of
+from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Weights, check_choice, name_of, names_groups
 from sklearn_ndcg._lists.rows import Rows
+from sklearn_ndcg._metrics.array_rankings import rankings_of
 from sklearn_ndcg._metrics.conventions import CONVENTIONS
+from sklearn_ndcg._metrics.list_rankings import ListRankings
 from sklearn_ndcg._metrics.measure import NDCG
 from sklearn_ndcg._metrics.queries import Queries, count_of_queries
-from sklearn_ndcg._metrics.rankings import Rankings
-from sklearn_ndcg._metrics.values import Values
-from sklearn_ndcg._rows.grouping import codes_of_runs, shown_labels
+from sklearn_ndcg._rows.grouping import codes_of_runs
+from sklearn_ndcg._rows.label_texts import shown_labels
 
-# Fields of `NDCG`, in the order of the steps.
-_CHOICES = ("unjudged", "gain", "discount", "ties", "undefined", "k")
+# fields of `NDCG`, in the order of the steps
+_FIRST, _LAST = ("unjudged", "gain", "discount", "ties"), ("undefined", "k")
+_OTHERS = [option.name for option in fields(NDCG) if option.init]
+_CHOICES = (*_FIRST, *(name for name in _OTHERS if name not in _FIRST + _LAST), *_LAST)
 _MOST = 3  # queries that are shown for each step
 
 _RANKS_NOTE = (
@@ -134,6 +137,7 @@ class Explanation:
         return f"in {len(changed)} of {len(same)} queries, most in {', '.join(shown)}"
 
 
+@names_groups
 def explain_difference(
     y_true: ArrayLike | Rows,
     y_score: Any = None,
@@ -165,7 +169,7 @@ def explain_difference(
         `ignore_ties`, `unjudged` and `undefined`. Options that a mapping leaves out have the
         defaults of `ndcg_score`.
 
-    groups : array-like of shape (n_documents,), default=None
+    groups : array-like of shape (n_documents,) or str, default=None
         The query id of each row, as in `ndcg_score`.
 
     k : int, None or "retrieved", default=None
@@ -226,7 +230,7 @@ def explain_difference(
         # the conventions come after the rows
         y_score, first, second = None, y_score, first if second is None else second
     start, end = _measure("first", first, k), _measure("second", second, k)
-    rankings = Rankings.of(y_true, y_score, groups, sample_weight)
+    rankings = rankings_of(y_true, y_score, groups, sample_weight)
     start, end = rankings.as_read(start), rankings.as_read(end)
     measures, changes = [start], []
     for choice in _CHOICES:
@@ -234,9 +238,7 @@ def explain_difference(
         if before != after:
             measures.append(replace(measures[-1], **{choice: after}))
             changes.append(Change(choice, before, after))
-    steps = list(map(rankings.queries, measures))
-    rankings.check_ids(steps[0])
-    values = [Values.of(*step) for step in zip(measures, steps, strict=True)]
+    values = [rankings.evaluate(step, warn=step is start) for step in measures]
     for ends in (values[0], values[-1]):  # a step between does not raise
         ends.report_undefined()
     ndcg = np.array([step.means()[0] for step in values])
@@ -251,8 +253,8 @@ def explain_difference(
         labels=rankings.grouping.labels.copy(),
         values=by_query,
         shares=shares,
-        n_tied=_count_tied(steps[-1]),
-        scores_are_ranks=rankings.lists is not None,
+        n_tied=_count_tied(rankings.queries(end)),
+        scores_are_ranks=isinstance(rankings, ListRankings),
     )
 
 
@@ -273,8 +275,8 @@ def _measure(name: str, convention: object, k: Cutoff) -> NDCG:
         error.add_note(f"In the convention passed as `{name}`.")
         raise
     # the same choice may be written in two ways, of which "warn" would warn
-    value, warns, _ = measure.undefined_rule
-    undefined = value if warns else measure.undefined
+    rule = measure.undefined_rule
+    undefined = rule.value if rule.warns else measure.undefined
     return replace(measure, ties=measure.tie_order, ignore_ties=False, undefined=undefined)
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import wraps
-from typing import Any, Literal, TypeVar, Unpack, overload
+from typing import Any, Literal, Unpack, overload
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import (
     Cutoff,
     Discount,
     Floats,
+    Function,
     Gain,
     Ids,
     Ints,
@@ -21,18 +19,15 @@ from sklearn_ndcg._checks import (
     Undefined,
     Unjudged,
     Weights,
+    names_groups,
 )
 from sklearn_ndcg._lists.rows import Rows
+from sklearn_ndcg._metrics.array_rankings import rankings_of
 from sklearn_ndcg._metrics.choices import check_curve_cutoffs
 from sklearn_ndcg._metrics.curve import MeanCurve
-from sklearn_ndcg._metrics.inputs import numeric
 from sklearn_ndcg._metrics.measure import DCG, NDCG, DCGOptions, NDCGOptions, refuse_several
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.values import Values, report_undefined
-from sklearn_ndcg._rows.grouping import Grouping, starts_of
-from sklearn_ndcg._rows.labels import refuse_reordered
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def _not_a_scorer(metric: Function) -> Function:
@@ -55,10 +50,7 @@ def _values(measure: DCG, rankings: Rankings) -> Values:
     """The values of queries."""
     if isinstance(measure.k, tuple):
         refuse_several(measure.k)
-    measure = rankings.as_read(measure)
-    queries = rankings.queries(measure)
-    rankings.check_ids(queries)
-    return Values.of(measure, queries).report_undefined()
+    return rankings.evaluate(measure).report_undefined()
 
 
 def _samples(measure: DCG, rankings: Rankings, return_groups: bool) -> Floats | tuple[Floats, Ids]:
@@ -68,6 +60,7 @@ def _samples(measure: DCG, rankings: Rankings, return_groups: bool) -> Floats | 
 
 
 @_not_a_scorer
+@names_groups
 def dcg_score(
     y_true: ArrayLike | Rows,
     y_score: ArrayLike | None = None,
@@ -99,9 +92,10 @@ def dcg_score(
         Predicted scores; a larger score means an earlier rank. ``-inf`` means "judged but not
         retrieved": such a document adds nothing to the DCG.
 
-    groups : array-like of shape (n_documents,), default=None
+    groups : array-like of shape (n_documents,) or str, default=None
         The query id of each row, required for 1-D input: integers, strings, dates or any other type
-        that can be sorted, in any order. The rows of a query need not be next to each other.
+        that can be sorted, in any order. The rows of a query need not be next to each other. The
+        name of a level in the index of `y_true` stands for the ids in it.
 
     k : int, None or "retrieved", default=None
         Cutoff: only the first `k` ranks count. None counts all of them. "retrieved" cuts each query
@@ -133,10 +127,11 @@ def dcg_score(
         What NaN in `y_true` means: an error, a gain of 0, or a document that is removed before
         ranking (the condensed list of Sakai 2007).
 
-    sample_weight : array-like of shape (n_queries,) or (n_documents,), default=None
+    sample_weight : array-like of shape (n_queries,) or (n_documents,), or mapping, default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
-        query is the mean over its rows (without those that ``unjudged="omit"`` removes). For rows
-        of lists a mapping from query, or one per query where these are numbered.
+        query is the mean over its rows (without those that ``unjudged="omit"`` removes). With
+        `groups` or rows of lists also a mapping or Series from query; a Series with a value for
+        each row is of rows. For lists also one per query where these are numbered.
 
     Returns
     -------
@@ -213,11 +208,12 @@ def dcg_score(
         ignore_ties=ignore_ties,
         unjudged=unjudged,
     )
-    rankings = Rankings.of(y_true, y_score, groups, sample_weight, sort=False)
+    rankings = rankings_of(y_true, y_score, groups, sample_weight, sort=False)
     return float(_values(measure, rankings).means()[0])
 
 
 @_not_a_scorer
+@names_groups
 def ndcg_score(
     y_true: ArrayLike | Rows,
     y_score: ArrayLike | None = None,
@@ -238,7 +234,8 @@ def ndcg_score(
     divided by the DCG of their best order, the ideal DCG (IDCG). Queries may have any number of
     documents, including one.
 
-    For 2-D input this is `sklearn.metrics.ndcg_score`, up to rounding.
+    For 2-D input this is `sklearn.metrics.ndcg_score`, up to rounding, except for scores that are
+    unsigned integers, which that function puts in the wrong order, and bool, which it refuses.
 
     Parameters
     ----------
@@ -253,9 +250,10 @@ def ndcg_score(
         retrieved": such a document adds nothing to the DCG and counts in the ideal. Note that a
         log-probability of zero is ``-inf``.
 
-    groups : array-like of shape (n_documents,), default=None
+    groups : array-like of shape (n_documents,) or str, default=None
         The query id of each row, required for 1-D input: integers, strings, dates or any other type
-        that can be sorted, in any order. The rows of a query need not be next to each other.
+        that can be sorted, in any order. The rows of a query need not be next to each other. The
+        name of a level in the index of `y_true` stands for the ids in it.
 
     k : int, None or "retrieved", default=None
         Cutoff: only the first `k` ranks count, in the ideal too. None counts all of them.
@@ -289,10 +287,11 @@ def ndcg_score(
         is 0.0 with an `UndefinedMetricWarning` that counts such queries, "omit" (or nan) leaves
         them out of the mean, and "raise" is an error.
 
-    sample_weight : array-like of shape (n_queries,) or (n_documents,), default=None
+    sample_weight : array-like of shape (n_queries,) or (n_documents,), or mapping, default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
-        query is the mean over its rows (without those that ``unjudged="omit"`` removes). For rows
-        of lists a mapping from query, or one per query where these are numbered.
+        query is the mean over its rows (without those that ``unjudged="omit"`` removes). With
+        `groups` or rows of lists also a mapping or Series from query; a Series with a value for
+        each row is of rows. For lists also one per query where these are numbered.
 
     Returns
     -------
@@ -373,7 +372,7 @@ def ndcg_score(
         unjudged=unjudged,
         undefined=undefined,
     )
-    rankings = Rankings.of(y_true, y_score, groups, sample_weight, sort=False)
+    rankings = rankings_of(y_true, y_score, groups, sample_weight, sort=False)
     return float(_values(measure, rankings).means()[0])
 
 
@@ -403,6 +402,7 @@ def dcg_samples(
 ) -> tuple[Floats, Ids]: ...
 
 
+@names_groups
 def dcg_samples(
     y_true: ArrayLike | Rows,
     y_score: ArrayLike | None = None,
@@ -430,9 +430,10 @@ def dcg_samples(
         Predicted scores; a larger score means an earlier rank. ``-inf`` means "judged but not
         retrieved": such a document adds nothing to the DCG.
 
-    groups : array-like of shape (n_documents,), default=None
+    groups : array-like of shape (n_documents,) or str, default=None
         The query id of each row, required for 1-D input: integers, strings, dates or any other type
-        that can be sorted, in any order. The rows of a query need not be next to each other.
+        that can be sorted, in any order. The rows of a query need not be next to each other. The
+        name of a level in the index of `y_true` stands for the ids in it.
 
     k : int, None or "retrieved", default=None
         Cutoff: only the first `k` ranks count. None counts all of them. "retrieved" cuts each query
@@ -499,7 +500,7 @@ def dcg_samples(
         ignore_ties=ignore_ties,
         unjudged=unjudged,
     )
-    return _samples(measure, Rankings.of(y_true, y_score, groups), return_groups)
+    return _samples(measure, rankings_of(y_true, y_score, groups), return_groups)
 
 
 @overload
@@ -526,6 +527,7 @@ def ndcg_samples(
 ) -> tuple[Floats, Ids]: ...
 
 
+@names_groups
 def ndcg_samples(
     y_true: ArrayLike | Rows,
     y_score: ArrayLike | None = None,
@@ -554,9 +556,10 @@ def ndcg_samples(
         retrieved": such a document adds nothing to the DCG and counts in the ideal. Note that a
         log-probability of zero is ``-inf``.
 
-    groups : array-like of shape (n_documents,), default=None
+    groups : array-like of shape (n_documents,) or str, default=None
         The query id of each row, required for 1-D input: integers, strings, dates or any other type
-        that can be sorted, in any order. The rows of a query need not be next to each other.
+        that can be sorted, in any order. The rows of a query need not be next to each other. The
+        name of a level in the index of `y_true` stands for the ids in it.
 
     k : int, None or "retrieved", default=None
         Cutoff: only the first `k` ranks count, in the ideal too. None counts all of them.
@@ -643,9 +646,10 @@ def ndcg_samples(
         unjudged=unjudged,
         undefined=undefined,
     )
-    return _samples(measure, Rankings.of(y_true, y_score, groups), return_groups)
+    return _samples(measure, rankings_of(y_true, y_score, groups), return_groups)
 
 
+@names_groups
 def ndcg_curve(
     y_true: ArrayLike | Rows,
     y_score: ArrayLike | None = None,
@@ -678,9 +682,10 @@ def ndcg_curve(
         Cutoffs >= 1 in any order. None is every cutoff from 1 to the longest query, or to the
         cutoff that rows of lists were read with.
 
-    groups : array-like of shape (n_documents,), default=None
+    groups : array-like of shape (n_documents,) or str, default=None
         The query id of each row, required for 1-D input: integers, strings, dates or any other type
-        that can be sorted, in any order. The rows of a query need not be next to each other.
+        that can be sorted, in any order. The rows of a query need not be next to each other. The
+        name of a level in the index of `y_true` stands for the ids in it.
 
     gain : {"linear", "exponential"}, table or callable, default="linear"
         Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a table (a sequence for the
@@ -708,10 +713,11 @@ def ndcg_curve(
         is 0.0 with an `UndefinedMetricWarning` that counts such queries, "omit" (or nan) leaves
         them out of the mean, and "raise" is an error.
 
-    sample_weight : array-like of shape (n_queries,) or (n_documents,), default=None
+    sample_weight : array-like of shape (n_queries,) or (n_documents,), or mapping, default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
-        query is the mean over its rows (without those that ``unjudged="omit"`` removes). For rows
-        of lists a mapping from query, or one per query where these are numbered.
+        query is the mean over its rows (without those that ``unjudged="omit"`` removes). With
+        `groups` or rows of lists also a mapping or Series from query; a Series with a value for
+        each row is of rows. For lists also one per query where these are numbered.
 
     Returns
     -------
@@ -752,78 +758,10 @@ def ndcg_curve(
         unjudged=unjudged,
         undefined=undefined,
     )
-    rankings = Rankings.of(y_true, y_score, groups, sample_weight)
+    rankings = rankings_of(y_true, y_score, groups, sample_weight)
     measure = rankings.as_read(measure)
     queries = rankings.queries(measure)
     rankings.check_ids(queries)
     curve = MeanCurve.of(measure, queries, rankings.curve_cutoffs(cutoffs, queries))
     report_undefined(measure, curve.n_undefined, len(queries))
     return curve.k, curve.ndcg
-
-
-def quantile_grades(
-    y: ArrayLike, *, groups: ArrayLike | None = None, n_grades: int = 5
-) -> NDArray[np.int64]:
-    """Turn a continuous target into grades by its quantiles within each group.
-
-    The grade of a value is the share of smaller values in its group, in steps of ``1 / n_grades``:
-    equal values have the same grade, and the lowest value has the grade 0. Without equal values the
-    grades are equally frequent, as far as the size of the group allows.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_documents,)
-        Continuous target, larger is better, not NaN.
-
-    groups : array-like of shape (n_documents,), default=None
-        The query id of each row, in any order. None takes all rows as one group.
-
-    n_grades : int, default=5
-        Number of grades, at least 2.
-
-    Returns
-    -------
-    ndarray of shape (n_documents,)
-        Integer grades in ``0 .. n_grades - 1``, in the order of `y`.
-
-    Raises
-    ------
-    ValueError
-        If `y` is not 1-D, or holds NaN or text, if `groups` does not fit, or if `n_grades` is not
-        an integer >= 2.
-
-    TypeError
-        If `y` is of a type that cannot be read as numbers, or `groups` of one that cannot be read
-        as ids.
-
-    Examples
-    --------
-    Returns of four stocks on each of two days; on the second day all but one stood still:
-
-    >>> from sklearn_ndcg import quantile_grades
-    >>> returns = [0.03, -0.01, 0.00, 0.07, 0.00, 0.00, 0.02, 0.00]
-    >>> day = [1, 1, 1, 1, 2, 2, 2, 2]
-    >>> quantile_grades(returns, groups=day, n_grades=4)
-    array([2, 0, 1, 3, 0, 0, 3, 0])
-    """
-    refuse_reordered(y=y, groups=groups)
-    values = numeric(y, "y")
-    n = len(values)
-    if values.size > n:
-        raise ValueError(f"y must be 1-D, one value per row, got shape {values.shape}.")
-    values = values.ravel()
-    if values.dtype.kind == "f" and np.isnan(values).any():
-        missing = _checks.describe_mask(np.isnan(values), "NaN")
-        raise ValueError(f"y has {missing}: leave rows with NaN out.")
-    if not _checks.is_integer(n_grades) or not 2 <= n_grades < 2**31:
-        raise ValueError(f"n_grades must be an integer from 2 to 2**31 - 1, got {n_grades!r}.")
-    grouping = Grouping.of_ids(np.zeros(n) if groups is None else groups, n)
-    codes = grouping.row_codes()
-    order = np.lexsort((values, codes))
-    ranked, group = values[order], codes[order]
-    is_equal = (ranked[1:] == ranked[:-1]) & (group[1:] == group[:-1])
-    # positions of the first of equal values
-    first = np.maximum.accumulate(np.where(np.append(False, is_equal), 0, np.arange(n)))
-    n_smaller = np.empty(n, dtype=np.int64)
-    n_smaller[order] = first - starts_of(grouping.lengths)[group]
-    return int(n_grades) * n_smaller // grouping.lengths[codes]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -12,13 +12,16 @@ from scipy import sparse
 from sklearn.utils import assert_all_finite, check_array
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Floats, Mask, Numbers
+from sklearn_ndcg._checks import Floats, Ids, Mask, Numbers
 from sklearn_ndcg._kernels.numpy_kernels import as_grades
+from sklearn_ndcg._rows import containers
+from sklearn_ndcg._rows.containers import Column
+from sklearn_ndcg._rows.grouping import Grouping, as_python
+from sklearn_ndcg._rows.label_texts import shown_labels
 
 _LARGEST_WEIGHT = 1e300  # sums of such weights still fit a float64
 # errors that scikit-learn has begin with its words
 _INCONSISTENT = "Found input variables with inconsistent numbers of samples: {}. "
-WRONG_WEIGHTS = "sample_weight must be finite and >= 0, at most 1e300, found {value}: {rows}."
 
 
 def numeric(values: Any, name: str, only_order: bool = False) -> Numbers:
@@ -33,7 +36,9 @@ def numeric(values: Any, name: str, only_order: bool = False) -> Numbers:
         _checks.refuse_masked(values, name)
         array = np.ma.getdata(values) if np.ma.isMaskedArray(values) else values
         try:
-            dense = _dense(array, name) if sparse.issparse(array) else array
+            dense = (
+                _dense(array, name) if sparse.issparse(array) else containers.without_chunks(array)
+            )
             exact = _exact_integers(_checks.to_host(dense))
             array = check_array(
                 exact,
@@ -131,14 +136,14 @@ def _nan_if_missing(value: Any) -> Any:
     return np.nan if not plain and np.ndim(value) == 0 and _checks.is_missing(value) else value
 
 
-def check_groups(y_true: Numbers, groups: object, y_score: ArrayLike | None = None) -> None:
+def check_groups(y_true: Numbers, groups: object, y_scores: Mapping[Any, ArrayLike]) -> None:
     """Raise unless `groups` is given for 1-D input, and only for it."""
     shape = y_true.shape
     if len(shape) == 1:
         if groups is None:
             # what scikit-learn would say of such input, it says
             assert_all_finite(y_true, input_name="y_true")
-            if y_score is not None:
+            for y_score in y_scores.values():
                 assert_all_finite(numeric(y_score, "y_score"), input_name="y_score")
             raise ValueError(
                 "y_true is 1-D and groups is missing. Pass [y_true], [y_score] if all rows are a "
@@ -202,8 +207,62 @@ def row_weights(sample_weight: ArrayLike, n: int, queries: Sequence[object] = ()
     if wrong.any():
         rows = _checks.describe_mask(wrong, "such weight", "such weights")
         whose = f", query {queries[int(wrong.argmax())]!r}" if queries else ""
-        raise ValueError(WRONG_WEIGHTS.format(value=weight[wrong][0], rows=rows + whose))
+        raise ValueError(f"{wrong_weight(weight[wrong][0])}{rows}{whose}.")
     return weight
+
+
+def weight_of_rows(weight: Any, grouping: Grouping, *data: Any) -> Any:
+    """Weights of queries, in a mapping or a Series from query, as those of rows; others unchanged.
+
+    `data` has other columns of the same rows.
+    """
+    if containers.is_pandas(weight) and weight.ndim == 1:
+        if _is_of_rows(weight, grouping, data):
+            return weight
+        weight = weight.to_dict()
+    if not isinstance(weight, Mapping):
+        return weight
+    by_query, labels = _with_dates(weight, grouping.labels), as_python(grouping.labels)
+    missing = [label for label in labels if label not in by_query]
+    if missing:
+        raise ValueError(
+            f"sample_weight must have an entry for each query, but lacks {len(missing)}, for "
+            f"example {shown_labels(missing[:1])}."
+        )
+    of_queries = row_weights([by_query[label] for label in labels], len(labels), labels)
+    return of_queries[grouping.row_codes()]
+
+
+def _is_of_rows(weight: Column, grouping: Grouping, data: Sequence[Any]) -> bool:
+    """Whether a Series has weights of rows, not of queries; raise if it may be both.
+
+    It is of rows if there is one per row, and its labels are those of other data, numbers from 0
+    on, or not the queries.
+    """
+    index, labels, n_rows = weight.index, as_python(grouping.labels), int(grouping.lengths.sum())
+    by_query = _with_dates(dict.fromkeys(index), grouping.labels)
+    n_found = sum(label in by_query for label in labels)
+    if len(index) != n_rows:
+        return n_found == 0 or not index.is_unique  # of which the length is wrong
+    if (
+        n_found < len(labels)
+        or not index.is_unique
+        or np.array_equal(index, np.arange(n_rows))
+        or any(index.equals(rows.index) for rows in data if containers.is_pandas(rows))
+    ):
+        return True
+    raise ValueError(
+        f"sample_weight is a Series with {n_rows} values, one per row, and the queries are among "
+        "its labels. Pass sample_weight.to_dict() if these are weights of queries, or "
+        "sample_weight.to_numpy() if they are of rows."
+    )
+
+
+def _with_dates(by_query: Mapping[Any, Any], labels: Ids) -> Mapping[Any, Any]:
+    """A mapping from query whose keys are dates of NumPy if the labels are."""
+    if labels.dtype.kind != "M":
+        return by_query
+    return dict(zip(np.array([*by_query], dtype=labels.dtype), by_query.values(), strict=True))
 
 
 def read_weights(sample_weight: ArrayLike, n: int) -> Floats:
@@ -216,6 +275,11 @@ def read_weights(sample_weight: ArrayLike, n: int) -> Floats:
         )
     with np.errstate(over="ignore"):  # a long double may be too large
         return weight.astype(np.float64)
+
+
+def wrong_weight(weight: float) -> str:
+    """The beginning of the message of an error about weights, of which this is the first."""
+    return f"sample_weight must be finite and >= 0, at most 1e300, found {weight}: "
 
 
 def wrong_weights(weight: Floats) -> Mask:

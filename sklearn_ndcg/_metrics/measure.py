@@ -20,7 +20,7 @@ from sklearn_ndcg._checks import (
     Discount,
     Floats,
     Gain,
-    Grades,
+    Ints,
     Mask,
     Numbers,
     Ties,
@@ -31,12 +31,10 @@ from sklearn_ndcg._kernels.numpy_kernels import TieRule
 from sklearn_ndcg._metrics import choices
 from sklearn_ndcg._metrics.choices import GainTable, UndefinedRule
 from sklearn_ndcg._metrics.queries import Queries
-from sklearn_ndcg._metrics.row_names import RowNames
-from sklearn_ndcg._rows.grouping import shown_labels
+from sklearn_ndcg._rows.label_texts import shown_labels
 
 # what scikit-learn warns and raises, by class or text
 _UNDEFINED = "UndefinedMetricWarning|Only one class (is )?present in y_|No positive class found in "
-_NO_TABLE = np.empty(0)
 
 
 class DCGOptions(TypedDict, total=False):
@@ -72,10 +70,6 @@ class Measure(Protocol):
         """What tables and plots call it at each cutoff, by its own name or another."""
 
     @property
-    def k(self) -> Any:
-        """The cutoff, or a tuple of several."""
-
-    @property
     def cutoffs(self) -> tuple[Cutoff, ...]:
         """The cutoffs at which each query has a value."""
 
@@ -83,31 +77,31 @@ class Measure(Protocol):
     def limits(self) -> tuple[float, float]:
         """The lowest and the highest value that it may have."""
 
-    def of_lists(self, k: Cutoff, unjudged: Any) -> Self:
-        """The same for ranked lists that were read with a cutoff and a rule for the unjudged."""
-
-    @property
-    def has_several_cutoffs(self) -> bool:
-        """Whether it was made with a list of cutoffs."""
-
     @property
     def unjudged(self) -> Unjudged:
         """What is done about documents without a relevance."""
 
     @property
+    def gain_of_unjudged(self) -> float:
+        """The gain of documents without a relevance that stay in the ranking."""
+
+    @property
     def undefined_rule(self) -> UndefinedRule:
         """What is done about queries for which it is undefined."""
 
-    def undefined_for(self, queries: str) -> str:
-        """What is said of undefined queries."""
+    def of_lists(self, cutoffs: tuple[Cutoff, ...], unjudged: Any) -> Self:
+        """The same for ranked lists that were read with cutoffs and a rule for the unjudged."""
 
-    def gains(self, relevance: Floats, source: str = "y_true") -> Floats:
+    def gains(
+        self,
+        relevance: Floats,
+        source: str = "y_true",
+        describe: Callable[[Mask], str] | None = None,
+    ) -> Floats:
         """Gain of each relevance in `source`; `relevance` is not changed."""
 
-    def gains_of_rows(
-        self, relevance: Numbers, judged: Mask | None, names: RowNames
-    ) -> tuple[Floats | Grades, Floats]:
-        """Gain of each row, or its grade with a table of the gains of grades."""
+    def gains_of_grades(self, highest: int) -> Floats | None:
+        """Gains of the grades 0..highest; None if they are not known before the relevance is."""
 
     def values(self, queries: Queries) -> Floats:
         """The value of each query at each cutoff, nan where it is undefined."""
@@ -131,8 +125,8 @@ class DCG:
     cutoffs: tuple[Cutoff, ...] = field(init=False, repr=False, compare=False)
     tie_order: Ties = field(init=False, repr=False, compare=False)
 
-    allows_negative_gains: ClassVar = True
     limits: ClassVar = (-np.inf, np.inf)
+    gain_of_unjudged: ClassVar = 0.0
 
     def __post_init__(self, log_base: float) -> None:
         # a frozen dataclass sets its own fields only in this way
@@ -177,11 +171,6 @@ class DCG:
         return [f"{name}{end}{gain}" for end in ends]
 
     @property
-    def has_several_cutoffs(self) -> bool:
-        """Whether `k` has several cutoffs, or was a list of one."""
-        return isinstance(self.k, tuple)
-
-    @property
     def tie_rule(self) -> TieRule:
         """How the kernels order ties."""
         return choices.TIES[self.tie_order]
@@ -191,12 +180,9 @@ class DCG:
         """Every DCG is defined."""
         return choices.UNDEFINED["omit"]
 
-    def undefined_for(self, queries: str) -> str:
-        """What is said of undefined queries."""
-        return f"{self.name} is undefined for {queries}, which have no relevant document"
-
-    def of_lists(self, k: Cutoff, unjudged: Any) -> Self:
-        """The same for ranked lists that were read with a cutoff and a rule for the unjudged."""
+    def of_lists(self, cutoffs: tuple[Cutoff, ...], unjudged: Any) -> Self:
+        """The same for ranked lists that were read with cutoffs and a rule for the unjudged."""
+        k = cutoffs if isinstance(self.k, tuple) else cutoffs[0]
         if unjudged == "nan":
             return replace(self, k=k)
         if self.unjudged not in ("raise", unjudged):
@@ -208,20 +194,8 @@ class DCG:
 
     def values(self, queries: Queries) -> Floats:
         """DCG of each query at each cutoff."""
-        cutoffs, column = queries.distinct(self.cutoffs)
-        return queries.dcg(self.discounts(cutoffs[-1]), cutoffs, self.tie_rule)[:, column]
-
-    def dcg_and_ideal(self, queries: Queries) -> tuple[Floats, Floats]:
-        """DCG of each query at each cutoff, and that of its best order (the ideal DCG)."""
-        cutoffs, column = queries.distinct(self.cutoffs)
-        discount = self.discounts(cutoffs[-1])
-        dcg = queries.dcg(discount, cutoffs, choices.TIES[self.tie_order])[:, column]
-        if "retrieved" not in self.cutoffs:
-            return dcg, queries.ideal_dcg(discount, cutoffs)[:, column]
-        # with none retrieved the DCG is 0, and the ideal at 1 shows whether NDCG is defined
-        own_cutoff = np.maximum(queries.n_retrieved(), 1)[:, np.newaxis]
-        is_own = [k == "retrieved" for k in self.cutoffs]
-        return dcg, queries.ideal_dcg(discount, np.where(is_own, own_cutoff, cutoffs[column]))
+        ends, column = queries.distinct(self.cutoffs)
+        return queries.dcg(self.discounts_to(ends, queries), ends, self.tie_rule)[:, column]
 
     def gains(
         self,
@@ -240,51 +214,19 @@ class DCG:
         assert callable(self.gain)
         return choices.result_of(self.gain, "gain", "relevance", relevance.copy())
 
-    def gains_of_rows(
-        self, relevance: Numbers, judged: Mask | None, names: RowNames
-    ) -> tuple[Floats | Grades, Floats]:
-        """Gain of each row, 0 if it is unjudged; or its grade, with a table of gains by grade."""
-        if relevance.dtype == np.uint8 and not callable(self.gain):
-            table = self._gains_of_grades(int(relevance.max()))
-            if table is not None:
-                return relevance, table
-        with np.errstate(over="ignore"):  # a long double may be too large: refused below
-            values = relevance.astype(np.float64, copy=False)
-        if judged is None:
-            gain = self.gains(values, names.truth, names.describe)
-        else:
-            gain = np.zeros(len(values))
-            rows = np.flatnonzero(judged)
-            if len(rows):
-
-                def describe(mask: Mask) -> str:
-                    return names.describe(np.isin(np.arange(len(values)), rows[mask]))
-
-                gain[rows] = self.gains(values[rows], names.truth, describe)
-        low, high = gain.min(), gain.max()
-        if not (low > -np.inf and high < np.inf):
-            wrong = ~np.isfinite(gain)
-            raise ValueError(
-                f"gain must be finite, but is not for {names.describe(wrong)}, where {names.truth} "
-                f"is {values[wrong][0]}: a float64 ends at 2^1024."
-            )
-        if low < 0 and not self.allows_negative_gains:
-            wrong = gain < 0
-            raise ValueError(
-                f"ndcg_score should not be used on negative {names.truth} values or gains: gain is "
-                f"{gain[wrong][0]} where {names.truth} is {values[wrong][0]}, and negative for "
-                f"{names.describe(wrong)}. Shift the grades, or pass a gain that clips them, for "
-                "example gain=functools.partial(numpy.maximum, 0)."
-            )
-        return gain, _NO_TABLE
-
-    def _gains_of_grades(self, highest: int) -> Floats | None:
+    def gains_of_grades(self, highest: int) -> Floats | None:
         """Gains of the grades 0..highest; None unless all have one, which is >= 0."""
+        if callable(self.gain):  # which may fail for grades that do not occur
+            return None
         try:
             gains = self.gains(np.arange(highest + 1.0))
         except ValueError:  # a grade without an entry, which may not occur
             return None
         return gains if gains.min() >= 0 else None
+
+    def discounts_to(self, ends: Ints, queries: Queries) -> Floats:
+        """Discounts of all ranks that count at some cutoffs; a callable gets these ranks."""
+        return self.discounts(min(int(ends[-1]), queries.longest))
 
     def discounts(self, n: int) -> Floats:
         """Discounts of the ranks 1..n."""
@@ -304,10 +246,6 @@ class DCG:
             )
         return discounts
 
-    def counting(self) -> DCG:
-        """How many of the first k documents have a gain of 1, in this order."""
-        return DCG(k=self.k, discount="none", ties=self.tie_order)
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class NDCG(DCG):
@@ -315,7 +253,6 @@ class NDCG(DCG):
 
     undefined: Undefined = "warn"
 
-    allows_negative_gains: ClassVar = False
     limits: ClassVar = (0.0, 1.0)
 
     def __post_init__(self, log_base: float) -> None:
@@ -339,11 +276,39 @@ class NDCG(DCG):
     @property
     def undefined_rule(self) -> UndefinedRule:
         """What is done about queries without a relevant document."""
-        return choices.undefined_rule(self.undefined)
+        rule = choices.undefined_rule(self.undefined)
+        return rule._replace(cause=", which have no relevant document")
 
     def values(self, queries: Queries) -> Floats:
         """DCG over ideal DCG, nan if a query has no relevant document."""
         return self.ratio(*self.dcg_and_ideal(queries))
+
+    def dcg_and_ideal(self, queries: Queries) -> tuple[Floats, Floats]:
+        """DCG of each query at each cutoff, and that of its best order (the ideal DCG)."""
+        ends, column = queries.distinct(self.cutoffs)
+        discount = self.discounts_to(ends, queries)
+        if "retrieved" not in self.cutoffs:
+            dcg, ideal = self.dcg_and_ideal_at(ends, discount, queries)
+            return dcg[:, column], ideal[:, column]
+        # with none retrieved the DCG is 0, and the ideal at 1 shows whether NDCG is defined
+        own_end = np.maximum(queries.n_retrieved(), 1)[:, np.newaxis]
+        is_own = [k == "retrieved" for k in self.cutoffs]
+        ideal_ends = np.where(is_own, own_end, ends[column])
+        dcg, ideal = self.dcg_and_ideal_at(ends, discount, queries, ideal_ends)
+        return dcg[:, column], ideal
+
+    def dcg_and_ideal_at(
+        self, ends: Ints, discount: Floats, queries: Queries, ideal_ends: Ints | None = None
+    ) -> tuple[Floats, Floats]:
+        """DCG and ideal DCG of each query at cutoffs, which ascend and differ.
+
+        Those of the ideal may be others, with a row for each query. `discount` is `discounts_to`
+        these cutoffs, or to others beyond them.
+        """
+        return (
+            queries.dcg(discount, ends, self.tie_rule),
+            queries.ideal_dcg(discount, ends if ideal_ends is None else ideal_ends),
+        )
 
     @staticmethod
     def ratio(dcg: Floats, ideal: Floats) -> Floats:
@@ -371,8 +336,8 @@ class QueryFunction:
     ranked: bool = False
     k: Cutoff = None
 
-    has_several_cutoffs: ClassVar = False
     cutoffs: ClassVar[tuple[Cutoff, ...]] = (None,)
+    gain_of_unjudged: ClassVar = np.nan
     limits: ClassVar = (-1e100, 1e100)  # whose cubes and sums still fit a float64
 
     def __post_init__(self) -> None:
@@ -401,10 +366,10 @@ class QueryFunction:
         """What tables and plots call it, in a list."""
         return [name or self.name]
 
-    def of_lists(self, k: Cutoff, unjudged: Any) -> Self:
+    def of_lists(self, cutoffs: tuple[Cutoff, ...], unjudged: Any) -> Self:
         """The same for ranked lists that were read with a cutoff and a rule for the unjudged."""
         unjudged = self.unjudged if unjudged == "nan" else unjudged
-        return replace(self, ranked=True, k=k, unjudged=unjudged)
+        return replace(self, ranked=True, k=cutoffs[0], unjudged=unjudged)
 
     @property
     def undefined_rule(self) -> UndefinedRule:
@@ -412,19 +377,17 @@ class QueryFunction:
         rule = choices.undefined_rule(self.undefined)
         return rule if self.greater_is_better else rule._replace(value=-rule.value)
 
-    def undefined_for(self, queries: str) -> str:
-        """What is said of undefined queries."""
-        return f"{self.name} is undefined for {queries}"
-
-    def gains(self, relevance: Floats, source: str = "y_true") -> Floats:
+    def gains(
+        self,
+        relevance: Floats,
+        source: str = "y_true",
+        describe: Callable[[Mask], str] | None = None,
+    ) -> Floats:
         """The relevance itself."""
         return relevance
 
-    def gains_of_rows(
-        self, relevance: Numbers, judged: Mask | None, names: RowNames
-    ) -> tuple[Floats, Floats]:
-        """The relevance itself, NaN where a document is unjudged."""
-        return relevance.astype(np.float64), _NO_TABLE
+    def gains_of_grades(self, highest: int) -> None:
+        """No table: the function gets the relevance."""
 
     def values(self, queries: Queries) -> Floats:
         """The value of each query, shape (n_queries, 1)."""
@@ -485,8 +448,8 @@ def known_options(
         known = [*own, *kind.__annotations__]
         nearest = get_close_matches(unknown[0], known, n=1)
         hint = f" Did you mean {nearest[0]}?" if nearest else ""
-        if "group_by" in unknown:
-            hint = " Pass the query ids as groups."
+        if _checks.WORDS_FOR_GROUPS & {*unknown}:
+            hint = f" Pass {'group_by' if 'group_by' in own else 'the query ids as groups'}."
         raise TypeError(
             f"{caller.__name__} has no option {', '.join(map(repr, unknown))}.{hint} Its options "
             f"are {', '.join(known)}."

@@ -11,7 +11,8 @@ import numpy as np
 from sklearn_ndcg import _kernels
 from sklearn_ndcg._checks import Cutoff, Floats, Grades, Ids, Ints
 from sklearn_ndcg._kernels.numpy_kernels import TieRule
-from sklearn_ndcg._rows.grouping import kept_runs, shown_labels
+from sklearn_ndcg._rows.grouping import kept_runs
+from sklearn_ndcg._rows.label_texts import shown_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,8 +20,8 @@ class Queries:
     """Rows in which query q is the run ``starts[q] : starts[q] + lengths[q]``.
 
     Made by `Rankings.queries`, for one ranker and one measure. `gain` is float64, or grades of one
-    byte whose gains are in `gain_table`. `weight` and `labels` have one entry per query. `truth` is
-    what the user calls the relevance.
+    byte whose gains are in `gain_table`. `weight` and `labels` have one entry per query.
+    `relevance_name` is the argument that has the relevance.
     """
 
     labels: Ids
@@ -30,7 +31,7 @@ class Queries:
     gain_table: Floats
     score: Floats
     weight: Floats
-    truth: str = "y_true"
+    relevance_name: str = "y_true"
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -78,11 +79,11 @@ class Queries:
         return ideal
 
     def _refuse_overflow(self, sums: Floats) -> None:
-        wrong = ~np.isfinite(sums).all(axis=1)
+        wrong, name = ~np.isfinite(sums).all(axis=1), self.relevance_name
         raise ValueError(
-            f"{self.truth} has gains that, times discount, add up to more than a float64 holds "
+            f"{name} has gains that, times discount, add up to more than a float64 holds "
             f"in {count_of_queries(int(wrong.sum()))}, the first "
-            f"{shown_labels(self.labels[wrong], 1)}: scale {self.truth} down, or pass a gain "
+            f"{shown_labels(self.labels[wrong], 1)}: scale {name} down, or pass a gain "
             "that does."
         )
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_ndcg._checks import Cutoff, Floats, Mask, import_optional
+from sklearn_ndcg._checks import Cutoff, Floats, Mask, import_pandas
+from sklearn_ndcg._kernels import numpy_kernels
 from sklearn_ndcg._lists.rows import Rows
+from sklearn_ndcg._metrics.array_rankings import rankings_of, refuse_beside_lists
 from sklearn_ndcg._metrics.inputs import numeric
 from sklearn_ndcg._metrics.measure import NDCG, ExplanationOptions
-from sklearn_ndcg._metrics.rankings import Rankings, refuse_beside_lists
+from sklearn_ndcg._metrics.queries import Queries
+from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.tables import Printed, Table
 from sklearn_ndcg._metrics.values import Values
-from sklearn_ndcg._rows.grouping import as_python, label_text, shown_labels
+from sklearn_ndcg._rows.grouping import as_python
+from sklearn_ndcg._rows.label_texts import label_text, shown_labels
 from sklearn_ndcg._rows.labels import refuse_reordered
 
 _FORMATS = dict.fromkeys(("rank", "document", "tied"), "{}")
@@ -95,7 +99,7 @@ class QueryExplanation(Printed):
         pandas.DataFrame
             One row per rank, with the columns of `ranks`.
         """
-        pandas = import_optional("pandas", "to_frame needs pandas", "pandas>=2.2")
+        pandas = import_pandas()
         return pandas.DataFrame(self.ranks).set_index("rank")
 
 
@@ -123,7 +127,7 @@ def explain_query(
         Predicted scores, as in `ndcg_score`. None if the documents are in ranked order already,
         the best first, as the grades of a list in a text.
 
-    groups : array-like of shape (n_documents,), default=None
+    groups : array-like of shape (n_documents,) or str, default=None
         The query id of each row, as in `ndcg_score`. Without ids, rows of shape (n_documents,) are
         one query.
 
@@ -189,61 +193,74 @@ def explain_query(
     measure = NDCG.of(explain_query, k, options, ExplanationOptions)
     if not isinstance(y_true, Rows):
         y_score, groups = _scores_and_groups(y_true, y_score, groups)
-    rankings = Rankings.of(y_true, y_score, groups)
+    rankings = rankings_of(y_true, y_score, groups)
     measure = rankings.as_read(measure)
     queries = rankings.queries(measure)
     labels = as_python(rankings.grouping.labels)
     number = _number_of(query, labels)
     if isinstance(y_true, Rows):
         refuse_beside_lists(ids=ids)
-        pool = y_true.pool
-        names = np.fromiter(pool.documents(pool.order[number]), dtype=object)
+        [ranker] = y_true.pool.rankers.values()
+        names = ranker.row_ids[rankings.rows_of_query(number)]
     else:
         names = _names(ids, y_true, rankings.shape)[rankings.rows_of_query(number)]
     documents = _Documents.of(rankings, measure, number, names)
-    [cutoff], is_retrieved = measure.cutoffs, documents.score > -np.inf
-    n = len(documents.score)
+    this = np.array([number])
+    values = Values.of(measure, queries).take(this).report_undefined()
+    value = float(values.filled()[0, 0])
+    # as many discounts as for all queries, as those of a callable may depend on their number
+    discount = measure.discounts_to(queries.distinct(measure.cutoffs)[0], queries)
+    return QueryExplanation(
+        query=labels[number],
+        k=measure.cutoffs[0],
+        ndcg=value,
+        ranks=_ranks(documents, measure, queries.take(this), discount),
+        notes=_notes(documents, measure, value),
+    )
+
+
+def _ranks(
+    documents: _Documents, measure: NDCG, query: Queries, discount: Floats
+) -> dict[str, NDArray[Any]]:
+    """What is at each rank of a query, down to the cutoff."""
+    n, [cutoff] = len(documents.score), measure.cutoffs
     if cutoff == "retrieved":
-        n = int(np.count_nonzero(is_retrieved))
+        n = int(np.count_nonzero(documents.is_retrieved))
     elif cutoff is not None:
         n = min(cutoff, n)
-    # the discounts that the query has beside the others
-    every_discount = measure.discounts(int(queries.distinct(measure.cutoffs)[0][-1]))
-    measure = replace(measure, discount=lambda ranks: every_discount[: len(ranks)])
-    one = queries.take(np.array([number]))
-    value = float(Values.of(measure, one).report_undefined().filled()[0, 0])
-    to_ranks = replace(measure, k=range(1, max(n, 1) + 1))
-    dcg, ideal = to_ranks.dcg_and_ideal(one)
-    ndcg = Values.of(to_ranks, one).filled()
-    discount = every_discount[:n]
+    ends = np.arange(1, max(n, 1) + 1)
+    dcg, ideal = measure.dcg_and_ideal_at(ends, discount, query)
+    ndcg = Values(measure, measure.ratio(dcg, ideal), query.weight).filled()
     ranks = {
-        "rank": np.arange(1, n + 1),
-        "document": documents.name[:n],
-        "score": documents.score[:n],
-        "tied": documents.tied[:n],
-        "relevance": documents.relevance[:n],
-        "gain": documents.gain[:n],
+        "rank": ends,
+        "document": documents.name,
+        "score": documents.score,
+        "tied": documents.tied,
+        "relevance": documents.relevance,
+        "gain": documents.gain,
         "discount": discount,
-        "discounted_gain": documents.gain[:n] * discount,
-        "dcg": dcg[0, :n],
-        "ideal": documents.best_relevance[:n],
-        "idcg": ideal[0, :n],
-        "ndcg": ndcg[0, :n],
+        "discounted_gain": documents.gain[:n] * discount[:n],
+        "dcg": dcg[0],
+        "ideal": documents.best_relevance,
+        "idcg": ideal[0],
+        "ndcg": ndcg[0],
     }
+    return {name: values[:n] for name, values in ranks.items()}
+
+
+def _notes(documents: _Documents, measure: NDCG, value: float) -> list[str]:
+    """What is done about documents that are tied, unjudged or not retrieved, or not relevant."""
     ties = "ignore_ties=True" if measure.ignore_ties else f"ties={measure.ties!r}"
     n_tied, n_unjudged = np.count_nonzero(documents.tied), documents.n_unjudged
+    n_missing = np.count_nonzero(~documents.is_retrieved)
+    undefined = f"No relevant document (undefined={measure.undefined!r}): {value}"
     notes = {
-        f"Tied documents ({ties}): {n_tied}": n_tied,
-        f"Unjudged documents (unjudged={measure.unjudged!r}): {n_unjudged}": n_unjudged,
-        f"Not retrieved (score -inf), only in the ideal: {(~is_retrieved).sum()}": (
-            not is_retrieved.all()
-        ),
-        f"No relevant document (undefined={measure.undefined!r}): {value}": (
-            not documents.has_relevant
-        ),
+        f"Tied documents ({ties}): {n_tied}": n_tied > 0,
+        f"Unjudged documents (unjudged={measure.unjudged!r}): {n_unjudged}": n_unjudged > 0,
+        f"Not retrieved (score -inf), only in the ideal: {n_missing}": n_missing > 0,
+        undefined: not documents.has_relevant,
     }
-    held = [note for note, holds in notes.items() if holds]
-    return QueryExplanation(labels[number], cutoff, value, ranks, held)
+    return [note for note, holds in notes.items() if holds]
 
 
 def _scores_and_groups(y_true: ArrayLike, y_score: ArrayLike | None, groups: Any) -> Any:
@@ -270,6 +287,11 @@ class _Documents(NamedTuple):
     n_unjudged: int
     has_relevant: bool
 
+    @property
+    def is_retrieved(self) -> Mask:
+        """Which documents were retrieved."""
+        return np.asarray(self.score > -np.inf)
+
     @classmethod
     def of(cls, rankings: Rankings, measure: NDCG, number: int, names: NDArray[Any]) -> _Documents:
         """The documents, which have these names, of the query with this number."""
@@ -281,19 +303,16 @@ class _Documents(NamedTuple):
         [every_score] = rankings.scores.values()
         relevance = rankings.relevance[rows].astype(np.float64)
         score, gain = every_score[rows], rankings.gains(measure)[rows]
+        order, counted = numpy_kernels.ranks(gain, score, measure.tie_rule)
         best = np.lexsort((np.isnan(relevance), -gain))
-        order = np.lexsort((-measure.tie_rule.by_gain * gain, -score))
-        score, retrieved = score[order], score[order] > -np.inf
-        counted = np.where(retrieved, gain[order], 0)
+        score = score[order]
         _, tie, size = np.unique(score, return_inverse=True, return_counts=True)
-        if measure.tie_rule.averages:
-            counted = (np.bincount(tie, counted) / size)[tie]
         return cls(
             name=names[order],
             score=score,
             relevance=relevance[order],
             gain=counted,
-            tied=retrieved & (size[tie] > 1),
+            tied=(score > -np.inf) & (size[tie] > 1),
             best_relevance=relevance[best],
             n_unjudged=int(np.count_nonzero(unjudged)),
             has_relevant=bool((gain > 0).any()),

@@ -1,33 +1,31 @@
-"""Documents of whole queries with the scores of one or several rankers, from any input."""
+"""Documents of whole queries with the scores of one or several rankers: checked rows."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import compress
+from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_ndcg._checks import Floats, Ids, Ints, Mask, Numbers, is_integer
+from sklearn_ndcg._checks import Floats, Grades, Ids, Ints, Mask, Numbers
 from sklearn_ndcg._kernels.numpy_kernels import as_grades
 from sklearn_ndcg._kernels.sums import exact_sum
-from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics import inputs
 from sklearn_ndcg._metrics.measure import DCG, Measure
 from sklearn_ndcg._metrics.queries import Queries, count_of_queries
-from sklearn_ndcg._metrics.row_names import ArrayNames, ListNames, RowNames
-from sklearn_ndcg._rows.grouping import (
-    Grouping,
-    kept_runs,
-    shown_labels,
-    warn_of_equal_relevance,
-    warn_of_single_documents,
-)
-from sklearn_ndcg._rows.labels import refuse_reordered
+from sklearn_ndcg._metrics.row_names import RowNames
+from sklearn_ndcg._metrics.values import Values
+from sklearn_ndcg._rows.grouping import Grouping, kept_runs
+from sklearn_ndcg._rows.id_warnings import warn_of_equal_relevance, warn_of_single_documents
+from sklearn_ndcg._rows.label_texts import shown_labels
 
 AnyMeasure = TypeVar("AnyMeasure", bound=Measure)
+
+_NO_TABLE = np.empty(0)
 
 
 class JudgedShares(NamedTuple):
@@ -61,25 +59,30 @@ class JudgedShares(NamedTuple):
 class WrongRows(NamedTuple):
     """Rows that cannot be scored: which, what is wrong with them, and the message of an error.
 
-    In the message {rows} is where the rows are described.
+    Between the two parts of the message the rows are described.
     """
 
     mask: Mask
     what: str
     plural: str
-    message: str
+    before: str
+    after: str
+
+    def message(self, names: RowNames) -> str:
+        """The message of an error."""
+        return self.before + names.describe(self.mask, self.what, self.plural) + self.after
 
 
 @dataclass(frozen=True, eq=False)
 class Rankings:
     """The relevance of documents, and the scores that one or several rankers gave them.
 
-    `relevance` is uint8 if all of it are grades from 0 to 255. `graded` says which rows have one,
-    and `judged` which were judged: unjudged documents of lists may have the relevance 0. Both are
-    None if all are. `scores` has those of each ranker; a single one may have the name None.
-    `weight` is of rows, or of the queries of a matrix. `shape` is that of the relevance as it was
-    passed. What was read from ranked lists comes with these as `lists`, in which queries without
-    documents have a row that is never scored: `fillers`.
+    `relevance` is uint8 if all of it are grades from 0 to 255. `graded` says which rows have a
+    gain, and `judged` which were judged: in lists these may differ. Both are None if all are.
+    `scores` has those of each ranker; a single one may have the name None.
+    `weight` has one entry per row.
+
+    These are rows with query ids; `MatrixRankings` and `ListRankings` are other kinds.
     """
 
     relevance: Numbers
@@ -88,163 +91,20 @@ class Rankings:
     scores: dict[Any, Floats]
     grouping: Grouping
     weight: Floats | None
-    shape: tuple[int, ...]
     names: RowNames
-    lists: Rows | None = None
-    fillers: Mask | None = None
 
-    @classmethod
-    def of(
-        cls,
-        y_true: ArrayLike | Rows,
-        y_score: ArrayLike | None,
-        groups: Any = None,
-        sample_weight: Any = None,
-        sort: bool = True,
-    ) -> Rankings:
-        """Read the rows of one ranker, from arrays or lists.
-
-        Without `sort`, queries of arrays may be in any order.
-        """
-        if not isinstance(y_true, Rows):
-            return cls.of_arrays(y_true, y_score, groups, sample_weight, sort)
-        refuse_beside_lists(y_score=y_score, groups=groups)
-        if len(y_true.rankers) > 1:
-            raise ValueError(
-                f"The rows are of {len(y_true.rankers)} rankers: pass those of one, "
-                f"rows[{y_true.rankers[0]!r}]. compare_rankers and NDCGDisplay.from_predictions "
-                "take all."
-            )
-        return cls.of_lists(y_true, sample_weight)
-
-    @classmethod
-    def of_arrays(
-        cls,
-        y_true: ArrayLike,
-        y_score: ArrayLike | None,
-        groups: Any = None,
-        sample_weight: ArrayLike | None = None,
-        sort: bool = True,
-    ) -> Rankings:
-        """Read the rows of one ranker; without `sort`, queries may be in any order."""
-        if y_score is None:
-            raise TypeError(
-                "y_score is missing: only rows of from_lists or from_trec are passed without it."
-            )
-        refuse_reordered(y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
-        rows = cls._unscored(y_true, groups, sample_weight, sort, y_score)
-        rows.scores[None] = inputs.scores_like(y_score, rows.shape)
-        return rows
-
-    @classmethod
-    def of_rankers(
-        cls,
-        y_true: ArrayLike,
-        y_scores: Mapping[Any, ArrayLike],
-        groups: Any = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Rankings:
-        """Read the rows of several rankers, by name."""
-        refuse_reordered(y_true=y_true, groups=groups, sample_weight=sample_weight)
-        rows, name = cls._unscored(y_true, groups, sample_weight), None
-        try:
-            for name, y_score in y_scores.items():
-                refuse_reordered(
-                    y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight
-                )
-                rows.scores[name] = inputs.scores_like(y_score, rows.shape)
-        except (TypeError, ValueError) as error:
-            if len(y_scores) > 1:
-                error.add_note(f"While comparing the ranker {name!r}.")
-            raise
-        return rows
-
-    def curve_cutoffs(self, k: Ints | None, queries: Queries) -> Ints:
-        """The cutoffs of a curve, by default all up to the longest query or the end of lists."""
-        if self.lists is not None and self.lists.k == "retrieved":
-            raise ValueError(
-                "k='retrieved' has no curve: read the lists without it, or with an int."
-            )
-        if k is None:
-            last = queries.longest
-            if self.lists is not None and is_integer(self.lists.k):
-                last = min(last, self.lists.k)
-            return np.arange(1, last + 1)
-        if self.lists is not None:
-            self.lists.cutoff(int(k.max()))
-        return k
-
-    @classmethod
-    def _unscored(
-        cls,
-        y_true: ArrayLike,
-        groups: Any,
-        sample_weight: ArrayLike | None,
-        sort: bool = True,
-        y_score: ArrayLike | None = None,
-    ) -> Rankings:
-        """Rows without the scores of a ranker; `y_score` is only looked at for an error."""
-        relevance = inputs.numeric(y_true, "y_true")
-        if groups is not None and relevance.shape[1:] == (1,):
-            relevance = relevance.ravel()
-        shape = relevance.shape
-        if groups is None or len(shape) == 2:
-            inputs.check_groups(relevance, groups, y_score)
-        weight = None
-        if sample_weight is not None:
-            weight = inputs.read_weights(sample_weight, len(relevance))
-        rows, judged = _with_judged(relevance.ravel())
-        if len(shape) == 2:
-            grouping = Grouping.of_matrix(*shape)
-        else:
-            grouping = Grouping.of_ids(groups, len(rows), sort=sort)
-        return cls(rows, judged, judged, {}, grouping, weight, shape, ArrayNames(shape))
-
-    @classmethod
-    def of_lists(cls, lists: Rows, sample_weight: Any = None) -> Rankings:
-        """The rows of ranked lists."""
-        if sample_weight is None:
-            return cls._of_lists(lists, None)
-        queries = lists.pool.queries
-        by_query = list(lists.pool.per_query(sample_weight, "sample_weight", queries).values())
-        return cls._of_lists(lists, inputs.row_weights(by_query, len(queries), queries))
-
-    @classmethod
-    def _of_lists(cls, lists: Rows, weight: Floats | None) -> Rankings:
-        """The rows of ranked lists whose queries have these weights."""
-        pool = lists.pool
-        rows, judged = _with_judged(pool.y_true)
-        graded, fillers = judged, pool.fillers()
-        if judged is not None and lists.unjudged == "zero":
-            rows, graded = _with_judged(np.where(judged, rows, 0))
-        elif graded is not None and fillers is not None:  # which are no NaN of the user's
-            rows, graded = np.where(fillers, 0, rows), graded | fillers
-        scores = pool.y_scores
-        if len(scores) == 1:  # whose name does not matter
-            scores = dict.fromkeys([None], *scores.values())
-        return cls(
-            relevance=rows,
-            graded=graded,
-            judged=judged,
-            scores=scores,
-            grouping=Grouping(pool.labels, pool.starts[pool.order], pool.n_rows[pool.order]),
-            weight=None if weight is None else np.repeat(weight, pool.n_rows),
-            shape=rows.shape,
-            names=ListNames(pool, lists.truth),
-            lists=lists,
-            fillers=fillers,
-        )
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the relevance as it was passed."""
+        return self.relevance.shape
 
     def as_read(self, measure: AnyMeasure) -> AnyMeasure:
-        """A measure with the cutoff and the rule for unjudged documents of lists.
+        """The measure, in which lists put the cutoff that they were read with."""
+        return measure
 
-        A cutoff that is smaller than that of the lists stays.
-        """
-        if self.lists is None:
-            return measure
-        cutoffs = tuple(map(self.lists.cutoff, measure.cutoffs))
-        k: Any = cutoffs if measure.has_several_cutoffs else self.lists.cutoff(measure.k)
-        return measure.of_lists(k, self.lists.unjudged)
+    def curve_cutoffs(self, k: Ints | None, queries: Queries) -> Ints:
+        """The cutoffs of a curve, by default all up to the longest query."""
+        return np.arange(1, queries.longest + 1) if k is None else k
 
     def with_scores(self, y_score: ArrayLike) -> Rankings:
         """The same rows, scored by another ranker."""
@@ -257,97 +117,179 @@ class Rankings:
         judged = ~np.isnan(relevance)
         return replace(self, relevance=relevance, graded=judged, judged=judged, scores=scores)
 
-    def queries(self, measure: Measure, ranker: Hashable = None) -> Queries:
-        """What a ranker's values of a measure are computed from."""
-        for mask, what, plural, message in self.wrong_rows(measure):
-            raise ValueError(message.format(rows=self.names.describe(mask, what, plural)))
+    def evaluate(self, measure: Measure, *, warn: bool = True) -> Values:
+        """The values of a measure for the only ranker. Who has them reports undefined queries.
+
+        `warn` says whether to warn of ids that are probably not query ids.
+        """
+        measure = self.as_read(measure)
+        queries = self.queries(measure)
+        if warn:
+            self.check_ids(queries)
+        return Values.of(measure, queries)
+
+    def evaluate_rankers(self, measure: Measure) -> list[Values]:
+        """The values of a measure for each ranker, as `evaluate` gives them for one."""
+        measure = self.as_read(measure)
+        rankers = self.queries_of_rankers(measure)
+        self.check_ids(rankers[0])
+        return [Values.of(measure, queries) for queries in rankers]
+
+    def queries(self, measure: Measure) -> Queries:
+        """What the values of a measure are computed from, for the only ranker or the first."""
+        for wrong in self.wrong_rows(measure):
+            raise ValueError(wrong.message(self.names))
         grouping, kept = self.grouping, self._kept(measure)
         starts, lengths = grouping.starts, grouping.lengths
-        gain, table = measure.gains_of_rows(self.relevance, self.graded, self.names)
-        is_scattered = grouping.codes is not None
-        if is_scattered:
-            gain = grouping.gather(gain)  # type: ignore[assignment]
+        gain, table = self._gains(measure)
+        gain = grouping.gather(gain)  # type: ignore[assignment]
         if kept is not None:
             starts, lengths = kept_runs(kept, starts, lengths)
             gain = gain[kept]
-        if self.weight is None:
-            weight = np.ones(len(starts))
-        elif len(self.shape) == 1:
-            weight = grouping.mean_weight(grouping.gather(self.weight), kept)
-        else:
-            weight = self.weight
-        score = self.scores[ranker]
-        if is_scattered:
-            score = grouping.gather(score)
-        if kept is not None:
-            score = score[kept]
-        truth = self.names.truth
-        return Queries(grouping.labels, starts, lengths, gain, table, score, weight, truth)
+        return Queries(
+            labels=grouping.labels,
+            starts=starts,
+            lengths=lengths,
+            gain=gain,
+            gain_table=table,
+            weight=np.ones(len(starts)) if self.weight is None else self._query_weights(kept),
+            score=self._gathered(next(iter(self.scores.values())), kept),
+            relevance_name=self.names.relevance_name,
+        )
+
+    @cached_property
+    def with_own_rows(self) -> list[Rankings]:
+        """These rows, which rankers share; of lists the rows of each ranker."""
+        return [self]
 
     def queries_of_rankers(self, measure: Measure) -> list[Queries]:
-        """What each ranker's values of a measure are computed from.
-
-        In lists a ranker has the documents that it returned, and those in the truths.
-        """
-        if self.lists is None or len(self.scores) == 1:
-            return self.queries_of_shared_rows(measure)
-        weight = None if self.weight is None else self.weight[self.lists.pool.starts]
-        return [self._of_lists(self.lists[name], weight).queries(measure) for name in self.scores]
+        """What the values of each ranker are computed from."""
+        every = [rows.queries_of_shared_rows(measure) for rows in self.with_own_rows]
+        return list(chain.from_iterable(every))
 
     def queries_of_shared_rows(self, measure: Measure) -> list[Queries]:
         """The queries of each ranker, which differ only in their scores."""
-        first, *others = self.scores
-        rankers = [self.queries(measure, first)]
-        kept = self._kept(measure)
-        for name in others:
-            score = self.grouping.gather(self.scores[name])
-            score = score if kept is None else score[kept]
-            rankers.append(replace(rankers[0], score=score))
+        rankers, kept = [self.queries(measure)], self._kept(measure)
+        for score in list(self.scores.values())[1:]:
+            rankers.append(replace(rankers[0], score=self._gathered(score, kept)))
         return rankers
+
+    def _gathered(self, score: Floats, kept: Mask | None) -> Floats:
+        """Scores of the kept rows, query by query."""
+        score = self.grouping.gather(score)
+        return score if kept is None else score[kept]
+
+    def _query_weights(self, kept: Mask | None) -> Floats:
+        """The weight of each query: the mean over its kept rows."""
+        assert self.weight is not None
+        return self.grouping.mean_weight(self.grouping.gather(self.weight), kept)
 
     def _kept(self, measure: Measure) -> Mask | None:
         """Which rows are scored, query by query; None for all."""
-        kept = None
-        if self.graded is not None and measure.unjudged == "omit":
-            kept = self.grouping.gather(self.graded.view(np.uint8)).view(np.bool_)
-        if self.fillers is None:
-            return kept
-        return ~self.fillers if kept is None else kept & ~self.fillers
+        if self.judged is None or measure.unjudged != "omit":
+            return None
+        return self.grouping.gather(self.judged.view(np.uint8)).view(np.bool_)
+
+    def gains(self, measure: Measure) -> Floats:
+        """The gain of each row, 0 if it is unjudged."""
+        gain, table = self._gains(measure)
+        return np.asarray(table[gain] if gain.dtype == np.uint8 else gain)
+
+    def _gains(self, measure: Measure) -> tuple[Floats | Grades, Floats]:
+        """The gain of each row; or its grade, with a table of gains by grade."""
+        if self.relevance.dtype == np.uint8:
+            table = measure.gains_of_grades(int(self.relevance.max()))
+            if table is not None:
+                return self.relevance, table
+        with np.errstate(over="ignore"):  # a long double may be too large: refused below
+            relevance = self.relevance.astype(np.float64, copy=False)
+        if self.graded is None:
+            return self._checked_gains(measure, relevance, self.names.describe), _NO_TABLE
+        gain = np.where(np.isnan(relevance), measure.gain_of_unjudged, 0.0)
+        rows = np.flatnonzero(self.graded)
+
+        def describe(mask: Mask) -> str:
+            return self.names.describe(np.isin(np.arange(len(relevance)), rows[mask]))
+
+        if len(rows):
+            gain[rows] = self._checked_gains(measure, relevance[rows], describe)
+        return gain, _NO_TABLE
+
+    def _checked_gains(
+        self, measure: Measure, relevance: Floats, describe: Callable[[Mask], str]
+    ) -> Floats:
+        """Gains, which must be finite, and >= 0 where the measure must be."""
+        name = self.names.relevance_name
+        gain = measure.gains(relevance, name, describe)
+        low, high = gain.min(), gain.max()
+        if not (low > -np.inf and high < np.inf):
+            wrong = ~np.isfinite(gain)
+            raise ValueError(
+                f"gain must be finite, but is not for {describe(wrong)}, where {name} is "
+                f"{relevance[wrong][0]}: a float64 ends at 2^1024."
+            )
+        if low < 0 <= measure.limits[0]:
+            wrong = gain < 0
+            raise ValueError(
+                f"ndcg_score should not be used on negative {name} values or gains: gain is "
+                f"{gain[wrong][0]} where {name} is {relevance[wrong][0]}, and negative for "
+                f"{describe(wrong)}. Shift the grades, or pass a gain that clips them, for example "
+                "gain=functools.partial(numpy.maximum, 0)."
+            )
+        return gain
 
     def wrong_rows(self, measure: Measure) -> Iterator[WrongRows]:
         """Rows that no gain could make right, with one entry for each thing that is wrong."""
-        truth = self.names.truth
+        name = self.names.relevance_name
         if self.graded is not None and np.isinf(self.relevance).any():
-            infinite = np.isinf(self.relevance), "infinite value", "infinite values"
-            message = f"Input {truth} contains infinity: {{rows}}. It must be finite."
-            yield WrongRows(*infinite, message)
-        for name, score in self.scores.items():
-            if not score.max() < np.inf:
-                which = f" of {name!r}" if len(self.scores) > 1 else ""
-                what = "NaN" if np.isnan(score).any() else "infinity"
-                message = (
-                    f"Input y_score{which} contains {what}: {{rows}}. Scores must be finite, or "
-                    "-inf if not retrieved."
-                )
-                yield WrongRows(~(score < np.inf), "NaN or +inf", "NaN or +inf", message)
-        if self.weight is not None and (wrong := inputs.wrong_weights(self.weight)).any():
-            message = inputs.WRONG_WEIGHTS.format(value=self.weight[wrong][0], rows="{rows}")
-            yield WrongRows(wrong, "such weight", "such weights", message)
-        if self.graded is not None and measure.unjudged == "raise" and not self.graded.all():
-            padding = " (with scores of -inf if they pad rows to one length)"
-            message = (
-                f"Input {truth} contains NaN: {{rows}}. If NaN means unjudged, pass "
-                "unjudged='zero' to count these documents as not relevant or unjudged='omit' to "
-                f"take them out of the ranking{padding if len(self.shape) == 2 else ''}."
+            yield WrongRows(
+                np.isinf(self.relevance),
+                "infinite value",
+                "infinite values",
+                before=f"Input {name} contains infinity: ",
+                after=". It must be finite.",
             )
-            yield WrongRows(~self.graded, "NaN", "NaN", message)
+        for ranker, score in self.scores.items():
+            if not score.max() < np.inf:
+                which = f" of {ranker!r}" if len(self.scores) > 1 else ""
+                what = "NaN" if np.isnan(score).any() else "infinity"
+                yield WrongRows(
+                    ~(score < np.inf),
+                    "NaN or +inf",
+                    "NaN or +inf",
+                    before=f"Input y_score{which} contains {what}: ",
+                    after=". Scores must be finite, or -inf if not retrieved.",
+                )
+        if self.weight is not None and (wrong := inputs.wrong_weights(self.weight)).any():
+            before = inputs.wrong_weight(self.weight[wrong][0])
+            yield WrongRows(wrong, "such weight", "such weights", before, after=".")
+        may_miss = self.graded is not None and measure.unjudged == "raise"
+        if may_miss and (missing := self._missing()).any():
+            yield WrongRows(
+                missing,
+                "NaN",
+                "NaN",
+                before=f"Input {name} contains NaN: ",
+                after=". If NaN means unjudged, pass unjudged='zero' to count these documents as "
+                "not relevant or unjudged='omit' to take them out of the ranking"
+                f"{self._nan_hint()}",
+            )
+
+    def _missing(self) -> Mask:
+        """The documents whose relevance is NaN."""
+        return np.isnan(self.relevance)
+
+    def _nan_hint(self) -> str:
+        """The end of the error for NaN in the relevance."""
+        return (
+            ". Rows of what was returned, joined with judgements, lack the judged documents that "
+            "were not returned, so their ideal is too low: pass both to from_lists."
+        )
 
     def check_ids(self, queries: Queries) -> None:
         """Warn if the ids of rows, of which these are the queries, are probably not query ids."""
-        if len(self.shape) == 2 or self.lists is not None:
-            return
         gain, starts, lengths = queries.gain, queries.starts, queries.lengths
-        n_single, n_queries = int(np.count_nonzero(self.grouping.lengths == 1)), len(starts)
+        n_single, n_queries = self.grouping.n_single, len(starts)
         if 2 * n_single > n_queries:
             # genuine one-document lists leave relevant documents unretrieved
             if n_single == n_queries or queries.score.min(initial=np.inf) > -np.inf:
@@ -367,23 +309,26 @@ class Rankings:
             return np.flatnonzero(self.grouping.codes == number)
         return self.grouping.rows_of(np.array([number]))
 
-    def gains(self, measure: Measure) -> Floats:
-        """The gain of each row, 0 if it is unjudged."""
-        gain, table = measure.gains_of_rows(self.relevance, self.graded, self.names)
-        return np.asarray(table[gain] if gain.dtype == np.uint8 else gain)
-
     def judged_shares(self, measure: DCG) -> JudgedShares | None:
         """How much of what rankers return is judged; None if all is judged, and returned."""
-        if self.judged is None and min(map(np.min, self.scores.values())) > -np.inf:
+        if not any(rows.is_incomplete() for rows in self.with_own_rows):
             return None
+        parts = [rows._judged_shares(measure) for rows in self.with_own_rows]
+        return parts[0]._replace(share=np.vstack([part.share for part in parts]))
+
+    def is_incomplete(self) -> bool:
+        """Whether a document is unjudged, or was not returned by a ranker."""
+        return self.judged is not None or min(map(np.min, self.scores.values())) == -np.inf
+
+    def _judged_shares(self, measure: DCG) -> JudgedShares:
+        """The shares of rankers that share these rows."""
         ones = np.ones(len(self.relevance), dtype=np.uint8)
         judged = ones if self.judged is None else self.judged.view(np.uint8)
-        rule, scores, count = measure.tie_rule, self.scores, DCG(k=measure.k).counting()
-        if rule.by_gain:  # what is then still tied has the same gain
-            by_gain = rule.by_gain * self.gains(measure)
-            scores = {name: _ranks_within_ties(score, by_gain) for name, score in scores.items()}
-        elif rule.uses_order:
-            count = measure.counting()
+        count, scores = DCG(k=measure.k, discount="none", ties=measure.tie_order), self.scores
+        if measure.tie_rule.by_gain:  # by the gain of the measure, not by what is counted
+            gain, rule = self.gains(measure), measure.tie_rule
+            scores = {name: rule.resolved(score, gain) for name, score in scores.items()}
+            count = replace(count, ties="average")  # what is still tied has the same gain
         rows = replace(self, graded=None, weight=None, scores=scores)
         returned, counted = (
             list(map(count.values, replace(rows, relevance=counts).queries_of_shared_rows(count)))
@@ -393,25 +338,19 @@ class Rankings:
         for row, n_returned, n_judged in zip(share, returned, counted, strict=True):
             np.divide(n_judged[:, 0], n_returned[:, 0], out=row, where=n_returned[:, 0] > 0)
         has_judgements = self.grouping.extremes(judged)[1] > 0
-        nonrelevant = (self.relevance <= 0) & (judged > 0)
+        nonrelevant = self._nonrelevant() & (judged > 0)
         return JudgedShares(share, has_judgements, bool(nonrelevant.any()))
 
-    def labels_of_queries(self, ids: Any, name: str, weight: Any) -> tuple[Ids, Ints]:
+    def _nonrelevant(self) -> Mask:
+        """The rows of documents that are not relevant."""
+        return np.asarray(self.relevance <= 0)
+
+    def labels_of_queries(self, ids: Any, name: str, weight: Floats) -> tuple[Ids, Ints]:
         """Sorted labels of clusters or segments, and the position in them of each query's.
 
         A query of lists needs no label if its weight is 0; without one its position is -1.
         """
-        if self.lists is not None:
-            pool = self.lists.pool
-            queries = [pool.queries[number] for number in pool.order]
-            by_query = pool.per_query(ids, name, list(compress(queries, weight)))
-            by_id = Grouping.of_ids(list(by_query.values()), len(by_query), name=name)
-            code_of = dict(zip(by_query, by_id.row_codes(), strict=True))
-            return by_id.labels, np.array([code_of.get(query, -1) for query in queries])
-        by_id = Grouping.of_ids(ids, self.shape[0], name=name)
-        labels, codes = by_id.labels, by_id.row_codes()
-        if len(self.shape) == 2:
-            return labels, codes
+        labels, codes = labels_of(ids, len(self.relevance), name)
         low, high = self.grouping.extremes(codes)
         several = np.flatnonzero(low < high)
         if len(several):
@@ -426,27 +365,17 @@ class Rankings:
         return labels, low
 
 
-def refuse_beside_lists(**arguments: object) -> None:
-    """Raise for what rows of lists have already."""
-    for name, value in arguments.items():
-        if value is not None:
-            raise TypeError(
-                f"{name} must be left out, got {type(value).__name__}: rows of from_lists or "
-                "from_trec have their own scores and queries."
-            )
+def labels_of(ids: Any, n: int, name: str) -> tuple[Ids, Ints]:
+    """Sorted labels of ids, and the position in them of each of the `n` ids."""
+    by_id = Grouping.of_ids(ids, n, name=name)
+    return by_id.labels, by_id.row_codes()
 
 
-def _with_judged(rows: Numbers) -> tuple[Numbers, Mask | None]:
+def with_judged(relevance: Numbers) -> tuple[Numbers, Mask | None]:
     """Relevance, as grades if possible, and which rows have one; None if all are finite."""
-    grades = as_grades(rows)
+    grades = as_grades(relevance)
     if grades is not None:
         return grades, None
-    if np.isfinite([rows.min(), rows.max()]).all():
-        return rows, None
-    return rows, ~np.isnan(rows)
-
-
-def _ranks_within_ties(score: Floats, gain: Floats) -> Floats:
-    """Numbers in the order of scores, and of gain where scores are equal; -inf stays."""
-    by_score, by_gain = (np.unique(values, return_inverse=True)[1] for values in (score, gain))
-    return np.where(score > -np.inf, by_score * (by_gain.max() + 1.0) + by_gain, -np.inf)
+    if np.isfinite([relevance.min(), relevance.max()]).all():
+        return relevance, None
+    return relevance, ~np.isnan(relevance)

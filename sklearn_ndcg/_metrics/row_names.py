@@ -9,15 +9,16 @@ import numpy as np
 
 from sklearn_ndcg._checks import Mask, describe_mask
 from sklearn_ndcg._lists.pool import Pool
-from sklearn_ndcg._rows.grouping import Grouping, shown_labels
+from sklearn_ndcg._rows.grouping import Grouping
+from sklearn_ndcg._rows.label_texts import shown_labels
 
 
 class RowNames(Protocol):
-    """How the user knows the rows; `truth` is what the relevance is called."""
+    """How the user knows the rows."""
 
     @property
-    def truth(self) -> str:
-        """The argument that has the relevance."""
+    def relevance_name(self) -> str:
+        """The argument that has the relevance: "y_true", "relevant" or "qrels"."""
 
     def describe(self, mask: Mask, what: str = "document", plural: str = "documents") -> str:
         """How many rows a mask selects, and where the first is."""
@@ -28,7 +29,7 @@ class ArrayNames:
     """Rows of an array of this shape, which have an index."""
 
     shape: tuple[int, ...]
-    truth: str = "y_true"
+    relevance_name: str = "y_true"
 
     def describe(self, mask: Mask, what: str = "document", plural: str = "documents") -> str:
         """How many rows a mask selects, or rows of a matrix, and the index of the first."""
@@ -41,16 +42,15 @@ class ListNames:
     """Rows of ranked lists, which are in a query."""
 
     pool: Pool
-    truth: str
+    relevance_name: str
 
     def describe(self, mask: Mask, what: str = "document", plural: str = "documents") -> str:
         """How many rows a mask selects, and the query and the document of the first."""
         row, n = int(mask.argmax()), int(np.count_nonzero(mask))
-        number = self.pool.query_of(row)
-        place, judged = row - self.pool.starts[number], self.pool.truths[number]
+        ranker, *_ = self.pool.rankers.values()
+        number = int(np.searchsorted(ranker.starts, row, side="right")) - 1
         query = shown_labels([self.pool.queries[number]])
-        # which ranker returned an unjudged document does not matter
-        document = f", document {judged[place]!r}" if place < len(judged) else ""
+        document = f", document {ranker.row_ids[row]!r}"
         return counted(n, what, plural, query) + document
 
 
@@ -59,7 +59,7 @@ class PartNames:
     """Rows of a part of a table, whose index means nothing to the user."""
 
     grouping: Grouping
-    truth: str = "y_true"
+    relevance_name: str = "y_true"
 
     def describe(self, mask: Mask, what: str = "document", plural: str = "documents") -> str:
         """How many rows a mask selects, and the query of the first."""

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Floats, Mask
+from sklearn_ndcg._checks import Floats, Ints, Mask
 from sklearn_ndcg._kernels.sums import exact_sum
 from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg._metrics.queries import Queries
@@ -67,6 +67,10 @@ class Values:
         """Evaluate a measure."""
         return cls(measure, measure.values(queries), queries.weight)
 
+    def take(self, queries: Ints) -> Values:
+        """Those of some queries."""
+        return Values(self.measure, self.values[queries], self.weight[queries])
+
     @cached_property
     def undefined(self) -> Mask:
         """Which queries have no value."""
@@ -101,11 +105,11 @@ class Values:
 
 def report_undefined(measure: Measure, n_undefined: int, n_queries: int) -> None:
     """Warn of undefined queries, or raise, as the measure says."""
-    value, warns, raises = measure.undefined_rule
+    value, warns, raises, cause = measure.undefined_rule
     value = value or 0.0  # not -0.0
     if not n_undefined or not (warns or raises):
         return
-    undefined = measure.undefined_for(f"{n_undefined} of {n_queries} queries")
+    undefined = f"{measure.name} is undefined for {n_undefined} of {n_queries} queries{cause}"
     if raises:
         raise ValueError(
             f"{undefined}. Pass undefined='omit' to leave them out of the mean, or"

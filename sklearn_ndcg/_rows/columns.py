@@ -13,10 +13,7 @@ from numpy.typing import NDArray
 from sklearn_ndcg._checks import Ints, describe_mask, is_integer
 from sklearn_ndcg._rows import containers
 from sklearn_ndcg._rows.containers import Column, Table
-from sklearn_ndcg._rows.ids import readable
-
-# Types of floats, and the bits of their integers: from 2**bits on, several integers become equal.
-_BITS = {"float16": 11, "halffloat": 11, "float32": 24, "float": 24, "float64": 53, "double": 53}
+from sklearn_ndcg._rows.ids import float_kind, is_too_large, readable
 
 _MANY_COLUMNS = 20  # an error shows all names of fewer
 
@@ -55,19 +52,16 @@ def values_by(
 
 def _refuse_changed_ids(ids: Column, key: object) -> None:
     """Raise if the numbers in a column show that an encoder or a cast has changed ids."""
-    dtype = containers.dtype_of(ids)
-    if dtype == "O" and len(ids) and isinstance(np.asarray(ids)[0], float):
+    if containers.dtype_of(ids) == "O" and len(ids) and isinstance(np.asarray(ids)[0], float):
         with suppress(TypeError, ValueError):
             ids = np.asarray(ids, dtype=np.float64)
-            dtype = ids.dtype
-    name = str(dtype).lower()
-    kind = name.partition("[")[0].rpartition(".")[2]  # float[pyarrow], torch.float32
-    if kind not in _BITS:
+    kind = float_kind(ids)
+    if kind is None:
         return
     numbers = np.asarray(readable(ids))
     for changed, what in (
         (np.floor(numbers) < numbers, "with fractions"),
-        (np.abs(numbers) >= 2 ** _BITS[kind], f"too large for {kind} to tell apart"),
+        (is_too_large(numbers, kind), f"too large for {kind} to tell apart"),
     ):
         if changed.any():
             which = describe_mask(changed, "such id", "such ids")
@@ -75,7 +69,7 @@ def _refuse_changed_ids(ids: Column, key: object) -> None:
                 f"group_by={key!r} finds numbers {what}, {which}: an encoder, a scaler or a cast "
                 "has changed the ids, which mixes queries up. In a Pipeline move the ids to an "
                 "index level, or put GroupedRanker around the Pipeline. If these are the ids, pass "
-                "a callable that returns them."
+                "a callable that returns them as integers or text."
             )
 
 
@@ -96,9 +90,23 @@ def column_or_level(
     if n_found != 1:
         raise ValueError(
             f"{name}={key!r} names {n_found or 'none'} of the columns {_shown(names, key)} and "
-            f"index levels {levels} of X: it must name one."
+            f"index levels {levels} of X: it must name one.{_hint_of_list(key, name)}"
         )
     return (X[key], False) if key in names else (X.index.get_level_values(key), True)
+
+
+def level_or_ids(groups: Any, y: Column) -> Any:
+    """The ids in the level of the index of `y` that `groups` names; else `groups` as it is."""
+    if isinstance(groups, str) and _index_levels(y).count(groups) == 1:
+        return y.index.get_level_values(groups)
+    return groups
+
+
+def _hint_of_list(key: Hashable, name: str) -> str:
+    """The way out for several columns in a tuple, which may be the name of one."""
+    if not isinstance(key, tuple) or name != "group_by":
+        return ""
+    return f" If it is several columns, pass a list, {name}={list(key)!r}."
 
 
 def _shown(names: list[Hashable], key: Hashable) -> str:
@@ -130,6 +138,7 @@ def _array_column(X: Table, key: Hashable, name: str) -> Column:
             "step of a Pipeline has dropped them, put GroupedRanker around the Pipeline or call "
             'its set_output(transform="pandas"). If a tool has, as RFECV does, put the values in '
             "the index of y too, a pandas Series. If X had none, pass the number of the column."
+            f"{_hint_of_list(key, name)}"
         )
     matrix = _matrix(X)
     is_table = len(matrix.shape) == 2

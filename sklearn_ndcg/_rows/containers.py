@@ -1,11 +1,13 @@
 """Tables, columns and arrays of other libraries, and how to recognise them.
 
-No library is imported: its objects are recognised by attributes that only they have.
+None of them is imported: their objects are recognised by attributes that only they have.
 """
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 Column = Any  # a column, an array or a list, of any library
 Table = Any  # a table or an array, of any library
@@ -27,6 +29,16 @@ def dtype_of(values: Column) -> Any:
 def array_of(column: Column) -> Column:
     """The values of a column of pandas, without its index."""
     return getattr(column, "array", column)
+
+
+def without_chunks(values: Column) -> Column:
+    """A column or table of PyArrow as arrays in one piece; anything else unchanged.
+
+    NumPy reads the nulls of dictionaries in chunks as if they were values.
+    """
+    if is_arrow_table(values):
+        return np.column_stack([without_chunks(column) for column in values.columns])
+    return values.combine_chunks() if hasattr(values, "combine_chunks") else values
 
 
 def has_shape(values: object) -> bool:
@@ -52,6 +64,11 @@ def is_pandas(values: object) -> bool:
 def is_pandas_column(values: object) -> bool:
     """Whether this is a Series, an Index or an array of pandas."""
     return hasattr(values, "factorize")
+
+
+def has_named_columns(values: object) -> bool:
+    """Whether this is a table whose `columns` are names, as in pandas and Polars."""
+    return hasattr(values, "columns") and not is_arrow_table(values)
 
 
 def is_polars_column(values: object) -> bool:

@@ -20,6 +20,9 @@ from sklearn_ndcg._rows.containers import Column, Table
 
 LabelsAt = Callable[[Ints], Iterable[Hashable]]  # the labels of some rows
 
+# Types of floats, and the bits of their integers: from 2**bits on, several integers become equal.
+_BITS = {"float16": 11, "halffloat": 11, "float32": 24, "float": 24, "float64": 53, "double": 53}
+
 _HINT = "Convert lists to tuples or text, and pass a struct as one column for each of its fields."
 
 
@@ -37,9 +40,32 @@ def encode_ids(groups: object, n_rows: int, name: str) -> tuple[Ids, LabelsAt | 
         ids, labels_at = _encode_objects(ids, name)
     if ids.dtype.kind in "fmM":
         _refuse_missing(np.isnan(ids), name)
+        kind = float_kind(groups) or float_kind(ids)  # pandas' float32 is read as float64
+        if kind and (wrong := is_too_large(ids, kind)).any():
+            _refuse_too_large(_checks.describe_mask(wrong, "id", "ids"), kind, name)
     elif labels_at is not None:
         _refuse_missing(ids < 0, name)
     return ids, labels_at
+
+
+def float_kind(ids: Column) -> str | None:
+    """The type of ids that are floats, by its name in any library; None for others."""
+    kind = str(containers.dtype_of(ids)).lower().partition("[")[0].rpartition(".")[2]
+    return kind if kind in _BITS else None  # of "float[pyarrow]", "torch.float32"
+
+
+def is_too_large(ids: Any, kind: str) -> Mask:
+    """Which ids are so large that floats of this kind make several integers equal."""
+    return np.asarray(abs(ids) >= 2 ** _BITS[kind])
+
+
+def _refuse_too_large(which: str, kind: str, name: str) -> None:
+    if name != "order_by":  # values that are equal by rounding are tied, and mix no queries up
+        raise ValueError(
+            f"{name} has {which}, too large for {kind} to tell apart: a cast or a merge may have "
+            "made different ids equal. Keep them integers where they are read; in pandas the dtype "
+            "Int64 also holds missing ids. If these are the ids, pass them as text."
+        )
 
 
 def _read_ids(groups: object, name: str) -> tuple[Ids, LabelsAt | None]:
@@ -92,7 +118,7 @@ def unique_labels(labels: Iterable[Hashable], sort: bool, name: str) -> tuple[Id
     kinds = set(map(type, listed))
     if kinds != {str}:
         for label in listed:
-            _refuse_unsortable(label, name)
+            _refuse_unfit(label, name)
     codes, distinct = _factorize(listed, len(listed))
     try:
         # labels that cannot be sorted raise without `sort`, too: two show it if all have one type
@@ -296,11 +322,13 @@ def _noun(name: str) -> str:
 
 def _sizes_hint(groups: object, n_rows: int) -> str:
     with suppress(TypeError, ValueError, OverflowError):
-        sizes = np.asarray(groups).astype(np.float64)
+        sizes = np.asarray(groups)
+        sizes_read = "sizes" if sizes.dtype.kind in "iu" else "np.asarray(sizes, dtype=int)"
+        sizes = sizes.astype(np.float64)
         if sizes.sum() == n_rows and (sizes >= 0).all():
             return (
                 f" These look like group sizes, as they add up to {n_rows}. To turn sizes into "
-                "ids: groups = np.repeat(np.arange(len(sizes)), sizes)."
+                f"ids: groups = np.repeat(np.arange(len(sizes)), {sizes_read})."
             )
     return ""
 
@@ -326,11 +354,15 @@ def _factorize(values: Iterable[Any], n: int) -> tuple[Ints, list[Any]]:
     return codes, list(code_of)
 
 
-def _refuse_unsortable(label: object, name: str) -> None:
-    """Raise for labels that cannot be sorted, or are only equal to themselves."""
+def _refuse_unfit(label: object, name: str) -> None:
+    """Raise for labels that cannot be sorted, are only equal to themselves, or are too large."""
     if isinstance(label, tuple):
         for element in label:
-            _refuse_unsortable(element, name)
+            _refuse_unfit(element, name)
+    if isinstance(label, float | np.floating):  # in a list or an array of objects
+        kind = float_kind(label) or "float64"
+        if is_too_large(label, kind):
+            _refuse_too_large(f"the id {float(label)!r}", kind, name)
     # the order of sets is partial; tensors have a hash of their own
     is_unsortable = isinstance(label, frozenset) or hasattr(label, "detach")
     if is_unsortable or type(label).__hash__ is object.__hash__:

@@ -1,49 +1,100 @@
-"""Labels of pandas objects, which show that rows do not belong together."""
+"""Labels of rows and columns, which show that these do not belong together."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from itertools import combinations
+from typing import NoReturn
+
+import numpy as np
 
 from sklearn_ndcg._checks import describe_mask
 from sklearn_ndcg._rows import containers
-from sklearn_ndcg._rows.containers import Column, Index
+from sklearn_ndcg._rows.containers import Column, Index, Table
 
 _IDS = ("groups", "clusters", "segments", "all_groups")  # arguments that may be lists of columns
+_MATRICES = ("y_true", "y_score")
 _DATA = ("y_true", "y_score", "X", "y")  # arguments whose rows are those of the ids
 
 
 def refuse_reordered(**arguments: object) -> None:
-    """Raise if labels show that the rows of pandas objects do not belong together.
+    """Raise if labels show that rows, or the columns of tables, do not belong together.
 
-    Rows are matched by position. So objects that have the same labels in different orders would be
-    matched wrongly, and so would ids of other rows than those of the data. Other indexes with
-    different labels say nothing about the order.
+    They are matched by position. So objects that have the same labels in different orders would be
+    matched wrongly, and so would ids of other rows than those of the data, and matrices of
+    relevance and scores that have only some labels in common. Other indexes with different labels
+    say nothing about the order.
     """
     labelled: dict[str, Column] = {}
+    tables: dict[str, Table] = {}
     for name, values in arguments.items():
+        if values is None or type(values) is np.ndarray:
+            continue
         if name in _IDS and isinstance(values, list | tuple):
             labelled.update(_pandas_columns(name, values))
-        elif hasattr(values, "iloc"):
+        elif containers.is_pandas(values):
             labelled[name] = values
-    if len(labelled) < 2:
-        return
-    for axis in ("index", "columns"):
-        labels_of = {}
-        for name, values in labelled.items():
-            if axis == "index" or values.ndim == 2:
-                labels_of[name] = getattr(values, axis)
-        for (first, labels), (name, others) in combinations(labels_of.items(), 2):
+        if containers.has_named_columns(values):
+            tables[name] = values
+    if len(labelled) > 1:
+        index_of = {name: values.index for name, values in labelled.items()}
+        for (first, labels), (name, others) in combinations(index_of.items(), 2):
             if not labels.equals(others) and _are_reordered(labels, others):
-                raise ValueError(
-                    f"{first} and {name} have the same labels in their {axis}, but in another "
-                    f"order, and are matched by position. Pass {name}.to_numpy() if they belong "
-                    "together as they are. If not, reorder one of them: "
-                    f"{name}.reindex({axis}={first}.{axis}) does it if labels are unique."
-                )
-        if axis == "index":
-            _refuse_other_labels(labels_of)
+                _refuse_order(first, name, "index", f"{name}.reindex(index={first}.index)")
+        _refuse_other_labels(index_of)
+    if len(tables) > 1:
+        _refuse_other_columns(tables)
+        if all(name in tables and tables[name].shape[1] > 1 for name in _MATRICES):
+            _refuse_overlaps(*(tables[name] for name in _MATRICES))
+
+
+def _refuse_other_columns(tables: dict[str, Table]) -> None:
+    """Raise if tables have the same columns in another order."""
+    for (first, table), (name, other) in combinations(tables.items(), 2):
+        names, others = list(table.columns), list(other.columns)
+        if names != others and Counter(map(repr, names)) == Counter(map(repr, others)):
+            way = "reindex(columns=" if containers.is_pandas(other) else "select("
+            _refuse_order(first, name, "columns", f"{name}.{way}{first}.columns)")
+
+
+def _refuse_order(first: str, name: str, axis: str, way: str) -> NoReturn:
+    raise ValueError(
+        f"{first} and {name} have the same labels in their {axis}, but in another order, and are "
+        f"matched by position. Pass {name}.to_numpy() if they belong together as they are. If not, "
+        f"reorder one of them: {way} does it if labels are unique."
+    )
+
+
+def _refuse_overlaps(y_true: Table, y_score: Table) -> None:
+    """Raise if the labels of relevance and scores are the same in part.
+
+    Labels that have nothing in common are names. Those that are numbers from 0 on, or that are
+    repeated, say nothing.
+    """
+    if containers.is_pandas(y_true) and containers.is_pandas(y_score):
+        _refuse_overlap("index", list(y_true.index), list(y_score.index))
+    _refuse_overlap("columns", list(y_true.columns), list(y_score.columns))
+
+
+def _refuse_overlap(axis: str, labels: list[Hashable], others: list[Hashable]) -> None:
+    default = list(range(len(labels)))
+    try:
+        common = set(labels) & set(others)
+        is_unique = len(set(labels)) == len(labels) == len(others) == len(set(others))
+    except TypeError:  # labels without a hash
+        return
+    if not is_unique or not 0 < len(common) < len(labels) or default in (labels, others):
+        return
+    lacking = [label for label in labels if label not in common]
+    select = ".loc[labels]" if axis == "index" else "[labels]"
+    raise ValueError(
+        f"y_true and y_score are matched by position, but only some of the labels in their {axis} "
+        f"are the same: y_score lacks {len(lacking)} of those of y_true, the first "
+        f"{lacking[0]!r}. Pass y_score.to_numpy() if they belong together as they are. If not, "
+        f"score what both have: labels = [x for x in y_true.{axis} if x in list(y_score.{axis})], "
+        f"y_true{select} and y_score{select}."
+    )
 
 
 def _refuse_other_labels(index_of: dict[str, Index]) -> None:

@@ -11,8 +11,9 @@ import numpy as np
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Ints
 from sklearn_ndcg._rows.columns import count_rows
-from sklearn_ndcg._rows.grouping import Grouping, shown_labels
+from sklearn_ndcg._rows.grouping import Grouping
 from sklearn_ndcg._rows.ids import columns_of_ids
+from sklearn_ndcg._rows.label_texts import shown_labels
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg._selection import id_features, tool_splits
 from sklearn_ndcg._selection.libraries import Array

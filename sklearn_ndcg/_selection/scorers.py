@@ -17,6 +17,7 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, Floats, Undefined
+from sklearn_ndcg._metrics.array_rankings import rankings_of
 from sklearn_ndcg._metrics.functions import dcg_score, ndcg_score
 from sklearn_ndcg._metrics.measure import (
     DCG,
@@ -27,8 +28,6 @@ from sklearn_ndcg._metrics.measure import (
     QueryFunction,
     known_options,
 )
-from sklearn_ndcg._metrics.rankings import Rankings
-from sklearn_ndcg._metrics.values import Values
 from sklearn_ndcg._rows import columns
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg._selection import leaks
@@ -388,6 +387,11 @@ def _make(measure: Measure, all_groups: Any, **parameters: Any) -> GroupedScorer
     return scorer
 
 
+def has_several_cutoffs(measure: Measure) -> bool:
+    """Whether a measure was made with a list of cutoffs, perhaps of one."""
+    return isinstance(measure, DCG) and isinstance(measure.k, tuple)
+
+
 def one_ranking(X: Any) -> NDArray[np.intp]:
     """Give every row the same id: a `group_by` for rows that are one ranking.
 
@@ -516,15 +520,14 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             The score, or the score at each of several cutoffs, by name.
         """
         y_score, groups = self.scores_and_groups(estimator, X, y, groups)
-        rankings = Rankings.of_arrays(y, y_score, groups, sample_weight, sort=False)
-        queries = rankings.queries(self.measure)
-        rankings.check_ids(queries)
-        if len(rankings.shape) == 1:
+        rankings = rankings_of(y, y_score, groups, sample_weight, sort=False)
+        values = rankings.evaluate(self.measure)
+        if groups is not None:
             sizes = leaks.QuerySizes.of(self.all_groups)
             if sizes is not None:
                 sizes.refuse_cut(rankings.grouping)
             leaks.warn_of_training(estimator, X, self, rankings.grouping)
-        means = Values.of(self.measure, queries).report_undefined().means().tolist()
+        means = values.report_undefined().means().tolist()
         if np.isnan(means[0]):
             _checks.warn(
                 "The score is nan, as it is undefined for all queries of the fold and "
@@ -533,7 +536,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
                 UndefinedMetricWarning,
             )
         scores = dict(zip(self._names(), means, strict=True))
-        return scores if self.measure.has_several_cutoffs else float(means[0])
+        return scores if has_several_cutoffs(self.measure) else float(means[0])
 
     __call__ = score
 
@@ -601,7 +604,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         """The name of the score at each cutoff."""
         measure = self.measure
         name: Any = f"{measure.name.lower()}@{{k}}" if self.name is None else self.name
-        if not isinstance(name, str) or (measure.has_several_cutoffs and not _PREFIX.search(name)):
+        if not isinstance(name, str) or (has_several_cutoffs(measure) and not _PREFIX.search(name)):
             raise ValueError(
                 f"name must be text, for several cutoffs as in 'ndcg_at_{{k}}'; got {name!r}."
             )

@@ -13,14 +13,24 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import BaseCrossValidator, check_cv
 
-from sklearn_ndcg._checks import Floats, Ints
+from sklearn_ndcg._checks import Floats, Ints, names_groups
 from sklearn_ndcg._rows import columns
-from sklearn_ndcg._rows.grouping import Grouping, shown_labels
+from sklearn_ndcg._rows.grouping import Grouping
+from sklearn_ndcg._rows.label_texts import shown_labels
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg._selection.libraries import Array, GroupBy, OrderBy, Seed
 
 # Splitters with such names take the order of samples as the order of time.
 _IN_TIME = re.compile("Time|Walk|Purged|Gap")
+
+
+# What splits queries as a splitter of groups splits these.
+_UNGROUPED = {
+    "GroupShuffleSplit": "ShuffleSplit()",
+    "LeaveOneGroupOut": "LeaveOneOut()",
+    "LeavePGroupsOut": "LeavePOut(2)",
+    "StratifiedGroupKFold": "StratifiedKFold()",
+}
 
 
 class Splitter(Protocol):
@@ -189,9 +199,10 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
         _refuse_iterator(self.cv)
         name = type(self.cv).__name__
         if "Group" in name:
+            way = _UNGROUPED.get(name, "KFold()")
             raise ValueError(
                 f"{name} splits by group itself: use it as it is and pass groups= to the tool, or "
-                "pass QuerySplitter(5, group_by=...), with a number of folds or KFold()."
+                f"pass QuerySplitter({way}, group_by=...), which splits queries."
             )
         splitter: Splitter = check_cv(self.cv)
         return splitter
@@ -255,6 +266,7 @@ def _chosen(chosen: Any, n: int, what: str, fold: int, name: str) -> Ints:
     return numbers
 
 
+@names_groups
 def check_group_splits(
     cv: CV, X: Any, y: ArrayLike | None = None, groups: ArrayLike | None = None
 ) -> None:

@@ -14,8 +14,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
 
-from sklearn_ndcg._metrics.rankings import Rankings
-from sklearn_ndcg._metrics.values import Values
+from sklearn_ndcg._metrics.array_rankings import rankings_of
 from sklearn_ndcg._selection import libraries, scorers
 from sklearn_ndcg._selection.libraries import Array, Estimator, Params, QueryRows, settings_of
 
@@ -38,10 +37,10 @@ class StoppingRule:
             return
         # a function of a query may need probabilities
         unscored = np.concatenate([np.linspace(0, 1, n) for n in rows.lengths])
-        self._rankings = Rankings.of_arrays(rows.y, unscored, rows.query_numbers, rows.weight)
+        self._rankings = rankings_of(rows.y, unscored, rows.query_numbers, rows.weight)
         # here the metric warns of held-out queries or raises; rounds are scored without warning
         measure = self.scoring.measure
-        values = Values.of(measure, self._rankings.queries(measure)).report_undefined()
+        values = self._rankings.evaluate(measure, warn=False).report_undefined()
         if np.isnan(values.means()[0]):
             raise ValueError(
                 f"scoring is nan: none of the {len(rows.lengths)} held-out queries has a relevant "
@@ -72,8 +71,8 @@ class StoppingRule:
             if response.ndim == 1:  # of the second of two classes
                 response = np.column_stack([1 - response, response])
             response = scorers.expected_gain(measure, response, classes)
-        queries = self._rankings.with_scores(response).queries(measure)
-        return float(np.nan_to_num(Values.of(measure, queries).means()[0], nan=-np.inf))
+        values = self._rankings.with_scores(response).evaluate(measure, warn=False)
+        return float(np.nan_to_num(values.means()[0], nan=-np.inf))
 
 
 def check_scoring(scoring: object, group_by: libraries.GroupBy) -> None:
@@ -82,7 +81,7 @@ def check_scoring(scoring: object, group_by: libraries.GroupBy) -> None:
         return
     if not isinstance(scoring, scorers.GroupedScorer):
         raise TypeError(f"scoring must be made by make_ndcg_scorer or similar, got {scoring!r}.")
-    if scoring.measure.has_several_cutoffs:
+    if scorers.has_several_cutoffs(scoring.measure):
         raise ValueError(
             f"scoring must have a single cutoff, got k={list(scoring.measure.cutoffs)!r}."
         )

@@ -15,7 +15,7 @@ from sklearn_ndcg._checks import Cutoff, is_integer, is_number
 from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions
 from sklearn_ndcg._metrics.values import Totals, report_undefined
 from sklearn_ndcg._rows.containers import is_pandas
-from sklearn_ndcg._rows.grouping import warn_of_single_documents
+from sklearn_ndcg._rows.id_warnings import warn_of_single_documents
 from sklearn_ndcg.frames import _engines, _parts
 
 __all__ = ["ndcg_by_query", "ndcg_score"]
@@ -246,6 +246,12 @@ def _open(
     memory: float | None,
 ) -> tuple[NDCG, Any, dict[str, int]]:
     """The measure, the engine of a table, and columns whose names are numbers in pandas."""
+    if "segments" in options:
+        raise TypeError(
+            f"{caller.__name__} has no option 'segments'. Pass the columns of segments and of ids, "
+            "such as groups=['country', 'session'], to ndcg_by_query, and average its rows by "
+            "segment."
+        )
     measure = NDCG.of(caller, k, options)
     if memory is not None and not (is_number(memory) and 0 < memory < np.inf):
         raise ValueError(f"working_memory must be a number of MiB above 0 or None, got {memory!r}.")
@@ -255,9 +261,15 @@ def _open(
         columns[argument] = list(name) if is_list else [name]
         is_named = bool(columns[argument])
         for number, key in enumerate(columns[argument]):
-            if is_integer(key) and is_pandas(frame) and key in frame.columns:
+            if is_pandas(frame) and is_integer(key) and key in frame.columns:
                 # Narwhals needs text
                 columns[argument][number], numbers[str(key)] = str(key), key
+                if str(key) in frame.columns:
+                    raise ValueError(
+                        f"{argument}={key!r} names a column of the table, but it has a column "
+                        f"{str(key)!r}, too, and names are compared as text. Pass "
+                        f"frame.rename(columns={{{key!r}: 'a name'}})."
+                    )
             elif not isinstance(key, str):
                 is_named = False
         if not is_named:

@@ -21,7 +21,7 @@ from sklearn import get_config
 from sklearn_ndcg._checks import import_optional
 from sklearn_ndcg._metrics.measure import NDCG
 from sklearn_ndcg.frames import _parts
-from sklearn_ndcg.frames._narwhals import Native, Table, nw
+from sklearn_ndcg.frames._narwhals import Native, Table, check_version, nw
 from sklearn_ndcg.frames._parts import Columns, Options, QueryTable, Result, Task
 
 # About twice what a row was measured to take, as Arrow and as arrays: the rest is for the engine.
@@ -42,6 +42,7 @@ class Engine:
     is_eager: ClassVar = True  # whether the table is in memory, in an order
     result_is_lazy: ClassVar = False  # whether results by query are computed when they are read
     n_copies: ClassVar = 1  # of each row, in the memory of a part
+    reader: ClassVar = ""  # the library whose version decides which Narwhals is needed
     part_noun: ClassVar = "pass"
     error_note: ClassVar = (
         "This was pass {i} of {n} over the table: {n_read:,} of its {n_rows:,} rows had been "
@@ -204,6 +205,8 @@ class Polars(Passes):
 
 class DuckDB(Passes):
     """A relation of DuckDB."""
+
+    reader = "duckdb"
 
     def select(self, native: Native) -> Table:
         import_optional("pyarrow", "DuckDB passes on its rows by pyarrow", "pyarrow")
@@ -378,6 +381,7 @@ def open_table(frame: object, columns: Columns, memory: float | None) -> Engine:
         for kind in type(native).__mro__
     )
     kind = next((ENGINES[name] for name in names if name in ENGINES), Engine)
+    check_version(kind.reader)
     return kind(native, columns, memory)
 
 

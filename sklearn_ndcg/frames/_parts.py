@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 import numpy as np
 
 from sklearn_ndcg._checks import Numbers
+from sklearn_ndcg._metrics.array_rankings import rankings_of
 from sklearn_ndcg._metrics.measure import NDCG
 from sklearn_ndcg._metrics.rankings import Rankings, WrongRows
 from sklearn_ndcg._metrics.row_names import PartNames, counted
@@ -32,14 +33,16 @@ _NOT_IN_NUMPY = (nw.Decimal, nw.Int128, nw.UInt128)
 class WrongPart(NamedTuple):
     """Rows of a part that cannot be scored: how many, and the message of the error.
 
-    `query` has the first of them; it is empty if rows lack the id of their query.
+    `query` has the first of them; it is empty if rows lack the id of their query. Between `before`
+    and `after` the rows are described.
     """
 
     n: int
     query: str
     what: str
     plural: str
-    message: str
+    before: str
+    after: str
 
     @classmethod
     def of(cls, wrong: WrongRows, names: PartNames) -> WrongPart:
@@ -108,17 +111,13 @@ def sum_part(columns: Columns, measure: NDCG, rows: Native) -> PartTotals:
     if missing:
         return PartTotals(len(table), wrong=(missing,))
     rankings, names = _rankings(table, keys, columns, sort=False)
-    try:
-        queries = rankings.queries(measure)
-    except ValueError:
-        wrong = tuple(WrongPart.of(rows, names) for rows in rankings.wrong_rows(measure))
-        if not wrong:
-            raise
+    wrong = tuple(WrongPart.of(rows, names) for rows in rankings.wrong_rows(measure))
+    if wrong:
         return PartTotals(len(table), wrong=wrong)
-    values = Values.of(measure, queries)
+    values = rankings.evaluate(measure, warn=False)
     n_undefined = int(np.count_nonzero(values.undefined))
     n_single = rankings.grouping.n_single
-    return PartTotals(len(table), values.totals(), len(queries), n_single, n_undefined)
+    return PartTotals(len(table), values.totals(), len(values.weight), n_single, n_undefined)
 
 
 def score_part(columns: Columns, measure: NDCG, lazy: bool, rows: Native) -> QueryTable:
@@ -175,7 +174,7 @@ def refuse_wrong_rows(wrong: Sequence[WrongPart]) -> NoReturn:
         n += part.n if part.what == first.what else 0
     null = " A null is read as NaN." if "NaN" in first.what else ""
     rows = counted(n, first.what, first.plural, first.query)
-    raise ValueError(first.message.format(rows=rows) + null)
+    raise ValueError(first.before + rows + first.after + null)
 
 
 def _missing_ids(keys: list[Column], columns: Columns) -> WrongPart | None:
@@ -185,8 +184,14 @@ def _missing_ids(keys: list[Column], columns: Columns) -> WrongPart | None:
         return None
     missing = np.any([key.is_null().to_numpy() for key in incomplete], axis=0)
     names = ", ".join(columns["groups"])
-    message = f"groups ({names}) has {{rows}}. Leave their rows out, or give each an id."
-    return WrongPart(int(np.count_nonzero(missing)), "", "missing id", "missing ids", message)
+    return WrongPart(
+        n=int(np.count_nonzero(missing)),
+        query="",
+        what="missing id",
+        plural="missing ids",
+        before=f"groups ({names}) has ",
+        after=". Leave their rows out, or give each an id.",
+    )
 
 
 def _rankings(
@@ -200,7 +205,7 @@ def _rankings(
     score = _numbers(_exact(table[columns["y_score"][0]]))
     weight = _numbers(table[columns["sample_weight"][0]]) if "sample_weight" in columns else None
     try:
-        rankings = Rankings.of_arrays(relevance, score, ids, weight, sort)
+        rankings = rankings_of(relevance, score, ids, weight, sort)
     except TypeError as error:  # of ids, as other columns hold numbers
         raise TypeError(f"groups={columns['groups']} must name columns of ids: {error}") from error
     names = PartNames(rankings.grouping)

@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, Weights
 from sklearn_ndcg._lists.rows import Rows
+from sklearn_ndcg._metrics.array_rankings import rankings_of_several, refuse_beside_lists
+from sklearn_ndcg._metrics.list_rankings import ListRankings
 from sklearn_ndcg._metrics.measure import (
     NDCG,
     Measure,
@@ -18,9 +20,10 @@ from sklearn_ndcg._metrics.measure import (
     QueryFunction,
     known_options,
 )
-from sklearn_ndcg._metrics.rankings import Rankings, refuse_beside_lists
+from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._rows.columns import column_names
 from sklearn_ndcg._rows.labels import refuse_reordered
+from sklearn_ndcg._selection.scorers import has_several_cutoffs
 from sklearn_ndcg.inference._options import Inference
 from sklearn_ndcg.inference._pairs import Design, Margin, Metrics
 from sklearn_ndcg.inference._results import Comparison
@@ -71,7 +74,7 @@ def compare_rankers(
         The scores of two rankers or more; or a DataFrame (pandas, Polars, PyArrow) with a column
         for each ranker.
 
-    groups : array-like of shape (n_documents,), default=None
+    groups : array-like of shape (n_documents,) or str, default=None
         The query id of each row, as in `ndcg_score`.
 
     k : int, None, "retrieved" or list of these, default=None
@@ -221,7 +224,7 @@ def compare_rankers(
     rankings = rankings_of_rankers(y_true, y_scores, groups, sample_weight, least=2)
     refuse_reordered(y_true=y_true, clusters=clusters, segments=segments)
     measures = [(name, rankings.as_read(measure)) for name, measure in measures]
-    several = isinstance(metric, Mapping) or measures[0][1].has_several_cutoffs
+    several = isinstance(metric, Mapping) or has_several_cutoffs(measures[0][1])
     design = Design(
         metrics=Metrics.of(measures, several),
         rankers=list(rankings.scores),
@@ -331,14 +334,14 @@ def rankings_of_rankers(
                 "lists}), or from_trec(qrels, runs={name: run})."
             )
         scores = _scores_by_name(y_scores, argument, least)
-        return Rankings.of_rankers(y_true, scores, groups, sample_weight)
+        return rankings_of_several(y_true, scores, groups, sample_weight)
     refuse_beside_lists(**{argument: y_scores, "groups": groups})
     if len(y_true.rankers) < least:
         raise ValueError(
             f"The rows must be of at least {_COUNTED[least]}: pass rankers={{name: lists}} to "
             "from_lists or runs={name: run} to from_trec. For one ranker call ndcg_interval(rows)."
         )
-    return Rankings.of_lists(y_true, sample_weight)
+    return ListRankings.of(y_true, sample_weight)
 
 
 def _scores_by_name(y_scores: Any, argument: str, least: int) -> dict[Any, ArrayLike]:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg._checks import Floats, is_integer
 from sklearn_ndcg._lists.rows import Rows
+from sklearn_ndcg._metrics.array_rankings import rankings_of
 from sklearn_ndcg._metrics.choices import check_curve_cutoffs
 from sklearn_ndcg._metrics.curve import MeanCurve
 from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions, known_options
@@ -161,7 +162,7 @@ class NDCGDisplay:
         name : str, default=None
             The model's name, for the legend. Not for several rankers, which have names already.
 
-        groups : array-like of shape (n_documents,), default=None
+        groups : array-like of shape (n_documents,) or str, default=None
             The query id of each row, as in `ndcg_score`.
 
         **options
@@ -331,7 +332,7 @@ class NDCGDisplay:
             fold: Any = (None if values is None else take_rows(values, rows) for values in data)
             X_test, y_test, ids, weight = fold
             y_score, ids = scorer.scores_and_groups(model, X_test, y_test, ids)
-            folds.append(Rankings.of_arrays(y_test, y_score, ids, weight))
+            folds.append(rankings_of(y_test, y_score, ids, weight))
         return cls._of_folds(folds, options, k, None, name)
 
     def plot(

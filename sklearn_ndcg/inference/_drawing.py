@@ -9,7 +9,7 @@ import numpy as np
 
 from sklearn_ndcg._checks import import_optional
 from sklearn_ndcg._metrics.tables import shortened
-from sklearn_ndcg._rows.grouping import label_text
+from sklearn_ndcg._rows.label_texts import label_text
 from sklearn_ndcg.inference._results import percent
 
 _MATPLOTLIB = ("Drawing needs matplotlib", "matplotlib>=3.8")

@@ -14,10 +14,10 @@ from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Ints, Weights
 from sklearn_ndcg._kernels.sums import weighted_means
 from sklearn_ndcg._lists.rows import Rows
-from sklearn_ndcg._metrics.curve import add_flat, curve_blocks
+from sklearn_ndcg._metrics.array_rankings import rankings_of
+from sklearn_ndcg._metrics.curve import to_all_cutoffs, value_blocks
 from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions
 from sklearn_ndcg._metrics.queries import Queries
-from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.values import Values
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg.inference import _sample, _statistics
@@ -55,7 +55,7 @@ def ndcg_interval(
     y_score : array-like of the shape of `y_true`, default=None
         Predicted scores, as in `ndcg_score`.
 
-    groups : array-like of shape (n_documents,), default=None
+    groups : array-like of shape (n_documents,) or str, default=None
         The query id of each row, as in `ndcg_score`.
 
     k : int, None or "retrieved", default=None
@@ -160,7 +160,7 @@ def ndcg_interval(
         method=method,
     )
     refuse_reordered(y_true=y_true, clusters=clusters)
-    rankings = Rankings.of(y_true, y_score, groups, sample_weight)
+    rankings = rankings_of(y_true, y_score, groups, sample_weight)
     measure = rankings.as_read(measure)
     samples = Sample.of([(rankings, measure)], clusters)
     return _intervals(*samples, measure.labels()[0], inference)[0]
@@ -194,7 +194,7 @@ def ndcg_by_segment(
     y_score : array-like of the shape of `y_true`, default=None
         Predicted scores, as in `ndcg_score`.
 
-    groups : array-like of shape (n_documents,), default=None
+    groups : array-like of shape (n_documents,) or str, default=None
         The query id of each row, as in `ndcg_score`.
 
     k : int, None or "retrieved", default=None
@@ -281,7 +281,7 @@ def ndcg_by_segment(
         method=method,
     )
     refuse_reordered(y_true=y_true, clusters=clusters, segments=segments)
-    rankings = Rankings.of(y_true, y_score, groups, sample_weight)
+    rankings = rankings_of(y_true, y_score, groups, sample_weight)
     measure = rankings.as_read(measure)
     samples = Sample.of([(rankings, measure)], clusters, segments)
     overall, by_segment = _intervals(*samples, measure.labels()[0], inference)
@@ -377,17 +377,10 @@ def curve_interval(
     # of the distances from the center and of their squares: weighted sums, for two kinds of weights
     weights = np.array([weight, squared_factors])
     first, second = np.zeros((2, 2, len(cutoffs)))
-    undefined = np.ones(len(queries), dtype=bool)
-    for numbers, ndcg in curve_blocks(measure, queries, cutoffs):
-        undefined[numbers] = False
-        distance = ndcg - center
-        for row, of_queries in enumerate(weights[:, numbers]):
-            add_flat(first[row], distance * of_queries)
-            add_flat(second[row], distance**2 * of_queries)
-    if scored[undefined].any():  # their value is the same at each cutoff
-        level, sums = measure.undefined_rule.value - center, weights[:, undefined].sum(axis=1)
-        first += level * sums[:, np.newaxis]
-        second += level**2 * sums[:, np.newaxis]
+    for numbers, values in value_blocks(measure, queries, cutoffs):
+        distance = np.nan_to_num(values.filled() - center)  # what is left out has no weight
+        first += to_all_cutoffs(weights[:, numbers] @ distance, len(cutoffs))
+        second += to_all_cutoffs(weights[:, numbers] @ distance**2, len(cutoffs))
     means, error = _statistics.curve_mean_and_error(first, second, weights[:, scored])
     half = error * stdtrit(_statistics.degrees_of_freedom(weight[scored]), high_tail)
     return np.asarray(np.clip(center + means + half * np.array([[-1], [1]]), 0, 1))

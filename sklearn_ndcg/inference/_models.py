@@ -15,13 +15,14 @@ from sklearn.model_selection import cross_validate
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from sklearn_ndcg._checks import Floats, Ids, Ints, naming_ranker, to_host
+from sklearn_ndcg._metrics.array_rankings import rankings_of_several
 from sklearn_ndcg._metrics.measure import DCG, Measure
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._rows.columns import count_rows, take_rows, values_by
 from sklearn_ndcg._rows.grouping import Grouping
 from sklearn_ndcg._rows.ids import columns_of_ids, first_rows
 from sklearn_ndcg._rows.labels import refuse_reordered
-from sklearn_ndcg._selection.scorers import GroupedScorer
+from sklearn_ndcg._selection.scorers import GroupedScorer, has_several_cutoffs
 from sklearn_ndcg._selection.splitters import CV, QuerySplitter
 from sklearn_ndcg.inference._comparison import check_names, warn_of_shares
 from sklearn_ndcg.inference._options import Inference
@@ -189,7 +190,7 @@ def compare_models(
     _check_models(models)
     _check_scoring(scoring)
     measures = _measures(scoring)
-    several = isinstance(scoring, Mapping) or measures[0][1].has_several_cutoffs
+    several = isinstance(scoring, Mapping) or has_several_cutoffs(measures[0][1])
     design = Design(
         metrics=Metrics.of(measures, several),
         rankers=list(models),
@@ -293,7 +294,7 @@ class _Data:
                 scores_by.append((response, scores))
             weight = self.requested(scorer, "sample_weight")
             weight = None if weight is None else take_rows(weight, tested.rows)
-            scored.append((Rankings.of_rankers(y_tested, scores, tested.ids, weight), measure))
+            scored.append((rankings_of_several(y_tested, scores, tested.ids, weight), measure))
         return scored
 
     def _scores(

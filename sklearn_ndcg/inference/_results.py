@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import EQUAL, Floats, Ints
 from sklearn_ndcg._metrics.tables import Printed, Table, shortened
-from sklearn_ndcg._rows.grouping import label_text
+from sklearn_ndcg._rows.label_texts import label_text
 from sklearn_ndcg.inference._statistics import Method, Test
 
 FrameOf = Literal["pairs", "rankers", "queries", "segments"]
-_PANDAS = ("pandas", "to_frame needs pandas", "pandas>=2.2")
 # Attributes of a comparison that `to_frame` shows for each pair.
 _PAIR_COLUMNS = (
     "standard_error", "effect_size", "statistic", "pvalue", "uncorrected_pvalue",
@@ -545,7 +544,7 @@ class Comparison(Printed):
         }
 
     def _frame_of_queries(self) -> Any:
-        pandas = _checks.import_optional(*_PANDAS)
+        pandas = _checks.import_pandas()
         frame = pandas.DataFrame(dict(enumerate(self.values.values())))
         frame.index = _index(self.labels, "query")
         if isinstance(self.metric, list):
@@ -645,7 +644,7 @@ class QueryDifferences(Printed):
         pandas.DataFrame
             One row per pair and query: the metric, both values and their difference.
         """
-        pandas = _checks.import_optional(*_PANDAS)
+        pandas = _checks.import_pandas()
         names = ["metric", "first", "second", "query", "value_first", "value_second", "difference"]
         rows = [(*pair, *row) for pair, rows in self._rows() for row in rows]
         return pandas.DataFrame(rows, columns=names).set_index(names[1:4])
@@ -726,7 +725,7 @@ def _table(columns: dict[str, list[str]], title: str = "") -> Table:
 
 def _frame(columns: dict[str, Any], index: list[str]) -> Any:
     """A DataFrame whose index is the first columns, with these names; labels may be tuples."""
-    pandas = _checks.import_optional(*_PANDAS)
+    pandas = _checks.import_pandas()
     levels = [_index(columns.pop(name), name) for name in index]
     rows = levels[0] if len(levels) == 1 else pandas.MultiIndex.from_arrays(levels)
     return pandas.DataFrame(columns, index=rows)
@@ -734,7 +733,7 @@ def _frame(columns: dict[str, Any], index: list[str]) -> Any:
 
 def _index(labels: Any, name: str) -> Any:
     """An index of labels, which may be tuples."""
-    pandas = _checks.import_optional(*_PANDAS)
+    pandas = _checks.import_pandas()
     return pandas.Index(labels, name=name, tupleize_cols=False)
 
 

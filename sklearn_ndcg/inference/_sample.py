@@ -11,11 +11,13 @@ import numpy as np
 
 from sklearn_ndcg._checks import EQUAL, Floats, Ids, Ints, warn
 from sklearn_ndcg._lists.pool import UNJUDGED
-from sklearn_ndcg._metrics.measure import DCG, Measure
+from sklearn_ndcg._metrics.list_rankings import ListRankings
+from sklearn_ndcg._metrics.measure import DCG, Measure, QueryFunction
 from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
-from sklearn_ndcg._metrics.values import Values, refuse_weights_of_0, report_undefined
-from sklearn_ndcg._rows.grouping import as_python, shown_labels
+from sklearn_ndcg._metrics.values import refuse_weights_of_0, report_undefined
+from sklearn_ndcg._rows.grouping import as_python
 from sklearn_ndcg._rows.ids import category_order
+from sklearn_ndcg._rows.label_texts import shown_labels
 from sklearn_ndcg.inference._statistics import by_cluster, cluster_weights, effective_number
 
 _LEAST = 10  # queries or clusters; below it a warning says that an interval is unreliable
@@ -79,7 +81,7 @@ class Sample:
         clustered = sample.clusters is not None
         n_queries = len(sample.weight) if clustered else len(every.weight)
         check_sample_size(sample.unit_weights, n_queries, clustered)
-        if rankings.lists is not None:
+        if isinstance(rankings, ListRankings):
             unjudged = judged is not None and ~judged.has_judgements
             n = int(((weight == 0) & unjudged).sum())
             left_out = Counter(rankings.lists.pool.left_out)
@@ -158,14 +160,12 @@ def _values_and_weights(scored: Sequence[tuple[Rankings, Measure]]) -> tuple[Flo
     """The values of a sample, nan where a query is left out, and the weights of all queries."""
     rows = []
     for rankings, measure in scored:
-        rankers = rankings.queries_of_rankers(measure)
-        rankings.check_ids(rankers[0])
+        rankers = rankings.evaluate_rankers(measure)
         if not rankers[0].weight.any():
             refuse_weights_of_0()
-        found = [Values.of(measure, queries) for queries in rankers]
-        n_undefined = np.count_nonzero(np.any([values.undefined for values in found], axis=0))
-        report_undefined(measure, int(n_undefined), len(rankers[0]))
-        rows += [*np.array([values.filled() for values in found]).transpose(2, 0, 1)]
+        undefined = np.any([ranker.undefined for ranker in rankers], axis=0)
+        report_undefined(measure, int(undefined.sum()), len(undefined))
+        rows += [*np.array([ranker.filled() for ranker in rankers]).transpose(2, 0, 1)]
     return np.concatenate(rows), rankers[0].weight
 
 
@@ -174,8 +174,11 @@ def _judged_shares(scored: Sequence[tuple[Rankings, Measure]]) -> JudgedShares |
     found: list[JudgedShares] = []
     for rankings, measure in scored:
         for k in measure.cutoffs:
-            # whatever a function does with documents of equal scores, it gets all of them
-            one = replace(measure, k=k) if isinstance(measure, DCG) else DCG(k=measure.k)
+            if isinstance(measure, DCG):
+                one = replace(measure, k=k)
+            else:  # whatever it does with documents of equal scores, it gets all of them
+                assert isinstance(measure, QueryFunction)
+                one = DCG(k=measure.k)
             shares = rankings.judged_shares(one)
             if shares is None:
                 return None

@@ -60,6 +60,15 @@ def test_verbose_prints_each_pass(scan, capsys):
     assert counts_of(output).max() < N_ROWS / 2  # no pass has most of the rows
 
 
+def test_keys_of_text_take_memory(any_engine, capsys):
+    """A row with a text as key is taken for 144 and 64 bytes."""
+    columns = draw_columns()
+    for key, n_passes in ((columns["q"], 5), ([f"q{q}" for q in columns["q"]], 7)):
+        table = any_engine(columns | {"q": key})
+        ndcg_score(table, **COLUMNS, undefined=0, verbose=True, working_memory=memory_of(5))
+        assert len(capsys.readouterr().out.splitlines()) == n_passes
+
+
 @pytest.mark.parametrize("n_passes", [1, 7])
 def test_results_by_query_of_two_columns_of_ids(scan, n_passes, capsys):
     columns = draw_columns()

@@ -1,6 +1,7 @@
 """NDCG of a table: every engine gives the values of arrays, and lazy ones stay lazy."""
 
 import re
+import sys
 import warnings
 from decimal import Decimal
 from importlib.metadata import version
@@ -18,7 +19,7 @@ from frame_data import (
     expected_score,
     memory_of,
 )
-from helpers import result_rows
+from helpers import follow, result_rows
 from sklearn.exceptions import UndefinedMetricWarning
 
 import sklearn_ndcg
@@ -26,7 +27,7 @@ from sklearn_ndcg import CONVENTIONS
 
 nw = pytest.importorskip("narwhals.stable.v2", reason="the extra `frames` is not installed")
 pa = pytest.importorskip("pyarrow")
-from sklearn_ndcg.frames import _engines, ndcg_by_query, ndcg_score  # noqa: E402
+from sklearn_ndcg.frames import _engines, _narwhals, ndcg_by_query, ndcg_score  # noqa: E402
 
 SECOND = 1 / np.log2(3)  # the discount of rank 2
 both_functions = pytest.mark.parametrize("function", [ndcg_by_query, ndcg_score])
@@ -334,6 +335,25 @@ def test_groups_that_are_nan_are_missing_ids(engine):
         ndcg_score(engine(columns), **COLUMNS, working_memory=memory_of(7))
 
 
+@both_functions
+@pytest.mark.parametrize("argument", ["groups", "y_true"])
+def test_a_number_and_its_text_as_names_are_told_apart(function, argument):
+    """Narwhals would see two columns of one name."""
+    table = pd.DataFrame({0: [1, 1, 0], "0": [1, 0, 1], "y": [1, 0, 1], "s": [1.0, 2, 3]})
+    names = {"groups": "y", "y_true": "y", "y_score": "s", "undefined": 0} | {argument: 0}
+    with pytest.raises(ValueError, match=f"^{argument}=0 .*a column '0'") as caught:
+        function(table, **names)
+    way = re.search(r"Pass (.*)\.$", str(caught.value))[1]
+    renamed, name = follow(way, frame=table), re.search(": '(.*)'}", way)[1]
+    found = function(renamed, **names | {argument: name})
+    other = table.rename(columns={0: 5, "0": "b"})
+    expected = function(other, **names | {argument: 5})
+    if function is ndcg_score:
+        assert found == expected
+    else:
+        assert found["ndcg"].tolist() == expected["ndcg"].tolist()
+
+
 @pytest.mark.parametrize("groups", [["q"], ["q", "day"]], ids=str)
 @pytest.mark.parametrize("kind", ["double[pyarrow]", "Float64"])
 def test_groups_of_floats_of_pandas_with_nan(kind, groups):
@@ -425,6 +445,11 @@ BAD = {
     "several columns": ({"y_true": ["y", "s"]}, TypeError, "y_true must name a column.*'y', 's'"),
     "option": ({"log_base": 2}, TypeError, "^ndcg_(by_query|score) has no option 'log_base'"),
     "group_by": ({"group_by": "q"}, TypeError, "query ids as groups"),
+    "segments": (
+        {"segments": "t"},
+        TypeError,
+        r"groups=\['country', 'session'\], to ndcg_by_query",
+    ),
     "same key": ({"groups": ["q", "q"]}, ValueError, "different columns"),
     "text": ({"y_true": "t"}, TypeError, "y_true='t' must be a column of numbers, not String"),
     "name of a result": ({"groups": "dcg"}, ValueError, "name of a result, n_documents, dcg"),
@@ -585,3 +610,57 @@ def test_tables_of_the_user_have_any_name():
         assert result_rows(result) == result_rows(expected)
     for name in names:
         assert connection.table(name).fetchall() == [(7, "of the user")]
+
+
+# --- versions
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Versions of libraries that `frames` finds, other than those that are installed."""
+    versions = {}
+    find = _narwhals.version
+    monkeypatch.setattr(_narwhals, "version", lambda name: versions.get(name) or find(name))
+    _narwhals.check_version.cache_clear()
+    yield versions
+    _narwhals.check_version.cache_clear()
+
+
+TABLE = {"q": [1, 1], "y": [1, 0], "s": [1.0, 2.0]}
+
+
+@pytest.mark.parametrize(
+    ("duckdb", "narwhals", "needed"),
+    [
+        ("2.0.0", "2.25.0", "2.26"),
+        ("2.11.1", "2.9.1", "2.26"),
+        ("1.10.0", "2.9.1", "2.10"),
+        ("1.3.2", "2.10.0", None),
+        ("2.0.0", "2.26.0", None),
+        ("3.0.0.dev1", "10.1.0rc1", None),
+    ],
+)
+def test_duckdb_says_which_narwhals_it_needs(installed, duckdb, narwhals, needed):
+    relation = pytest.importorskip("duckdb").from_arrow(pa.table(TABLE))
+    installed |= {"duckdb": duckdb, "narwhals": narwhals}
+    if needed is None:
+        assert ndcg_score(relation, **COLUMNS) == pytest.approx(SECOND)
+    else:
+        with pytest.raises(ImportError, match=f'Narwhals {needed} .*narwhals>={needed}"$'):
+            ndcg_score(relation, **COLUMNS)
+
+
+def test_other_engines_need_no_newer_narwhals_than_the_extra_installs(installed):
+    installed["narwhals"] = "2.10.0"
+    assert ndcg_score(pd.DataFrame(TABLE), **COLUMNS) == pytest.approx(SECOND)
+    installed["narwhals"] = "2.9.0"
+    _narwhals.check_version.cache_clear()
+    with pytest.raises(ImportError, match=r'2\.9\.0 is installed: .*"narwhals>=2\.10"$'):
+        ndcg_score(pd.DataFrame(TABLE), **COLUMNS)
+
+
+def test_duckdb_says_that_it_needs_pyarrow(monkeypatch):
+    relation = pytest.importorskip("duckdb").from_arrow(pa.table(TABLE))
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match='DuckDB passes on its rows by pyarrow: .*"pyarrow"'):
+        ndcg_score(relation, **COLUMNS)

@@ -139,7 +139,7 @@ BAD_TRUTHS = {
     "gain below 0": (
         {"a": 1},
         {"gain": lambda y: y - 1},
-        "gain is -1.0 where relevant is 0.0, .* 24 documents, .* in query 'u0', document 'c'",
+        "gain is -1.0 where relevant is 0.0, .* 24 documents, .* in query 'u0', document 'x'",
     ),
     "infinite sum": (
         {"a": 1e308, "b": 1e308},

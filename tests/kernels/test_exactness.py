@@ -138,3 +138,28 @@ def test_every_cutoff_of_a_long_query(kernels, gains, scores, n):
     exact, discounts = exact_gains(y), exact_discounts(n)
     dcgs = exact_dcgs(exact, s.tolist(), discounts, "average")
     hold(error(ndcg_curve([y], [s])[1], ratios(dcgs, exact_ideals(exact, discounts))))
+
+
+GAINS_OF_GRADES = {
+    "linear": "linear",
+    "exponential": "exponential",
+    "equal gains": {grade / 2: min(grade / 2, 2) for grade in range(50)},
+}
+
+
+@pytest.mark.parametrize("gain", GAINS_OF_GRADES.values(), ids=GAINS_OF_GRADES)
+@pytest.mark.parametrize("k", [None, 5])
+def test_a_query_has_the_same_bits_whatever_other_queries_there_are(kernels, gain, k):
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(1, 60, 200)
+    query = np.repeat(np.arange(200), lengths)
+    y = rng.integers(0, rng.choice([3, 5, 20], 200)[query]).astype(float)
+    s = rng.choice([1, 2, 3.5, *rng.random(40)], len(y))
+    options = {"gain": gain, "k": k, "undefined": 0.0}
+    among_grades = ndcg_samples(y, s, groups=query, **options)
+    rows = np.append(y, [0.5, 1]), np.append(s, [1, 2]), np.append(query, [200, 200])
+    among_fractions = ndcg_samples(*rows[:2], groups=rows[2], **options)[:-1]
+    assert among_fractions.tolist() == among_grades.tolist()
+    for i in np.flatnonzero(lengths > 1):
+        rows = query == i
+        assert ndcg_samples([y[rows]], [s[rows]], **options)[0] == among_grades[i]

@@ -1,14 +1,18 @@
 """Ranked lists and TREC runs as rows."""
 
+import re
 from collections import Counter, namedtuple
 from math import log2
 
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import as_runs, ideal, per_query
+from helpers import as_runs, examples, ideal, per_query
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from sklearn_ndcg import CONVENTIONS, from_lists, from_trec, ndcg_score
+from sklearn_ndcg import CONVENTIONS, from_lists, from_trec, ndcg_samples, ndcg_score
+from sklearn_ndcg.inference import compare_rankers
 
 Judged = namedtuple("Judged", ["query_id", "doc_id", "relevance"])
 Scored = namedtuple("Scored", ["query_id", "doc_id", "score"])
@@ -206,6 +210,115 @@ TWICE = {
 }
 
 
+GAINS_OF_0 = {0: 1, 1: 3, 2: 9}  # also of what nobody judged
+
+
+def ndcg_with_repeats(truth, listed, k, unjudged, gain):
+    """The definition: a repeat uses up its rank, and adds nothing."""
+    judged = {document: grade for document, grade in truth.items() if not np.isnan(grade)}
+    if unjudged == "omit":
+        listed, truth = [document for document in listed if document in judged], judged
+    of_unjudged = gain[0] if unjudged == "zero" else 0
+    gains = {d: gain[judged[d]] if d in judged else of_unjudged for d in [*listed, *truth]}
+    k = max(len(listed), 1) if k == "retrieved" else k
+    at_ranks = [gains[d] if listed.index(d) == rank else 0 for rank, d in enumerate(listed)]
+    best = ideal(sorted(gains.values(), reverse=True)[:k])
+    return ideal(at_ranks[:k]) / best if best else 0.25
+
+
+REPEATED = st.lists(st.sampled_from("abcd"), max_size=7)
+GRADED = st.dictionaries(st.sampled_from("abcde"), st.sampled_from([0, 1, 2, NAN]), max_size=5)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of lists at random
+@settings(max_examples=examples(150), deadline=None)
+@given(
+    truth=GRADED,
+    listed=REPEATED,
+    other=REPEATED,
+    k=st.sampled_from([None, 1, 2, 4, "retrieved"]),
+    unjudged=st.sampled_from(["zero", "omit", "nan"]),
+    gain=st.sampled_from([GAINS_OF_0, {0: 0, 1: 1, 2: 2}]),
+)
+def test_a_repeat_keeps_its_rank_and_adds_nothing(truth, listed, other, k, unjudged, gain):
+    lists = [["a"], listed], [["a"], other]
+    rows = from_lists(
+        [{"a": 1}, truth],
+        rankers=dict(zip("xy", lists, strict=True)),
+        k=k, unjudged=unjudged, duplicates="zero",
+    )  # fmt: skip
+    options = {
+        "gain": gain,
+        "undefined": 0.25,
+        "unjudged": "zero" if unjudged == "nan" else "raise",
+    }
+    for name, (_, ranked) in zip("xy", lists, strict=True):
+        expected = pytest.approx(ndcg_with_repeats(truth, ranked, k, unjudged, gain))
+        assert ndcg_samples(rows[name], **options)[1] == expected
+        arrays, linear = rows[name], {0: 0, 1: 1, 2: 2}
+        if gain == linear and k != "retrieved":  # the rows say so, too
+            columns = arrays.y_true, arrays.y_score
+            samples = ndcg_samples(*columns, groups=arrays.groups, k=k, **options)
+            assert samples[1] == expected
+
+
+@pytest.mark.parametrize("unjudged", ["zero", "omit", "nan"])
+def test_rows_of_repeats(unjudged):
+    listed = ["x", "a", "x", "a", "b"]
+    rows = from_lists({"a": 2, "b": 0}, listed, unjudged=unjudged, duplicates="zero")
+    grades = {"zero": [0, 2, 0, 0, 0], "nan": [NAN, 2, NAN, 0, 0], "omit": [2, 0, 0]}[unjudged]
+    expected = [document for document in listed if document != "x" or unjudged != "omit"]
+    assert rows.ids.tolist() == expected
+    np.testing.assert_array_equal(rows.y_true, grades)
+    assert rows.y_score.tolist() == list(range(-1, -len(expected) - 1, -1))
+
+
+def test_rows_of_repeats_of_several_rankers():
+    rankers = {"one": ["a", "a", "b"], "two": ["b", "a", "a", "a"]}
+    rows = from_lists({"a": 1}, rankers=rankers, duplicates="zero")
+    assert rows.ids.tolist() == ["a", "a", "b", "a"]
+    assert rows.y_true.tolist() == [1, 0, 0, 0]
+    assert rows.y_score["one"].tolist() == [-1, -2, -3, -INF]
+    assert rows.y_score["two"].tolist() == [-2, -3, -1, -4]
+
+
+USERS = range(12)
+
+
+def of_users(truth, **rankers):
+    """Read the same truth and lists, with repeats, for each of several users."""
+    lists = {name: {user: list(ids) for user in USERS} for name, ids in rankers.items()}
+    return from_lists(dict.fromkeys(USERS, truth), rankers=lists, duplicates="zero")
+
+
+def test_a_repeat_is_judged_as_its_document_is():
+    with pytest.warns(UserWarning, match="'unknown' returned, 50% are judged"):
+        result = compare_rankers(
+            of_users({"a": 1, "b": 0}, chunks="aaba", unknown="axxb"), test="t"
+        )
+    assert result.judged == {"chunks": 1, "unknown": 0.5}
+    # if all judged documents are relevant, there is no such warning: repeats are none of them
+    compare_rankers(of_users(["a"], chunks="aaca", unknown="axxb"), test="t")
+
+
+def test_a_metric_gets_0_for_repeats():
+    seen = []
+    rows = of_users(["a", "b"], x="aab", y="b")
+    compare_rankers(rows, metric=lambda y, s: seen.append(y.tolist()) or y[0], test="t")
+    assert seen[0] == [1, 0, 1]
+
+
+def test_the_error_for_a_repeat_says_what_both_rules_do():
+    truth, listed = {"a": 3, "b": 2}, ["x", "x", "a", "b"]
+    with pytest.raises(ValueError, match="'x' 2 times") as caught:
+        from_lists(truth, listed)
+    ranks = {}
+    for rule in re.findall(r'"(\w+)"', str(caught.value)):
+        rows = from_lists(truth, listed, duplicates=rule)
+        ranks[rule] = rows.y_score[rows.ids == "a"].item()
+    assert ranks == {"omit": -2, "zero": -3}
+
+
 @pytest.mark.parametrize(("truth", "listed", "k", "expected"), TWICE.values(), ids=TWICE)
 def test_duplicates_omit_as_other_projects_expect_it(truth, listed, k, expected):
     rows = from_lists([truth], [listed], duplicates="omit")
@@ -221,15 +334,31 @@ def test_the_best_score_of_a_document_counts():
     assert rows.y_score.tolist() == [-1, -2]
 
 
+def test_lower_scores_of_a_document_keep_their_ranks():
+    run = [
+        Scored("q", "a", 0.5),
+        Scored("q", "b", 0.7),
+        Scored("q", "a", 0.9),
+        Scored("q", "c", 0.6),
+    ]
+    rows = from_trec(
+        QRELS, [*run, Scored("other", "a", 1), Scored("other", "a", 1)], duplicates="zero"
+    )
+    assert rows.ids.tolist() == ["a", "b", "c", "a"]
+    assert rows.y_true.tolist() == [1, 0, 0, 0]
+    assert rows.y_score.tolist() == [-1, -2, -3, -4]
+
+
 def test_duplicates_of_judgements():
     once, twice = [Judged("q", "a", 1)], [Judged("q", "a", 1)] * 2
     with pytest.raises(ValueError, match="qrels has document 'a' twice in query 'q'. Pass dup"):
         from_trec(twice, RUN)
-    rows = from_trec(twice, RUN, duplicates="omit")
-    assert rows.to_frame().equals(from_trec(once, RUN).to_frame())
+    for duplicates in ("omit", "zero"):
+        rows = from_trec(twice, RUN, duplicates=duplicates)
+        assert rows.to_frame().equals(from_trec(once, RUN).to_frame())
 
 
-@pytest.mark.parametrize("duplicates", ["raise", "omit"])
+@pytest.mark.parametrize("duplicates", ["raise", "omit", "zero"])
 def test_judgements_that_contradict_each_other(duplicates):
     qrels = [Judged("q", "a", 1), Judged("q", "a", 0)]
     with pytest.raises(ValueError, match="'a' twice in query 'q', with the relevance 1 and 0"):

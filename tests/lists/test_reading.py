@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 from helpers import ideal, per_query
 
-from sklearn_ndcg import from_lists, from_trec
-from sklearn_ndcg._lists.reading import read_list
+from sklearn_ndcg import from_lists, from_trec, ndcg_score
 
 Judged = namedtuple("Judged", ["query_id", "doc_id", "relevance"])
 Scored = namedtuple("Scored", ["query_id", "doc_id", "score"])
@@ -104,10 +103,25 @@ def test_a_run_of_other_queries_than_the_judgements_warns():
         from_trec({"q": {"a": 1}}, {"Q": {"a": 0.5}})
 
 
-def test_a_list_is_read_to_rank_k_after_repeated_ids_are_left_out():
-    documents = ["a", "a", "b", "c"]
-    assert read_list(documents, "q", "omit", k=2) == {"a": -1, "b": -2}
-    assert read_list(documents, "q", "omit") == {"a": -1, "b": -2, "c": -3}
+# a list, the cutoff, and what is read of it: whether it has more does not depend on repeats
+OMITTED = {
+    "more": (["a", "a", "b", "c"], 2, ["a", "b"], True),
+    "no more": (["a", "a", "b", "c"], 3, ["a", "b", "c"], False),
+    "repeats after the cutoff": (["a", "b", "a", "b"], 2, ["a", "b"], False),
+    "no hash after the cutoff": (["a", "b", ["c"]], 2, ["a", "b"], True),
+    "all": (["a", "a", "b", "c"], None, ["a", "b", "c"], False),
+}
+
+
+@pytest.mark.parametrize(("listed", "k", "ids", "has_more"), OMITTED.values(), ids=OMITTED)
+def test_a_list_is_read_to_rank_k_after_repeated_ids_are_left_out(listed, k, ids, has_more):
+    rows = from_lists({"q": {"z": 1}}, {"q": listed}, duplicates="omit", k=k)
+    assert rows.ids.tolist() == [*ids, "z"]
+    [ranker] = rows.pool.rankers.values()
+    assert ranker.is_cut == has_more
+    if k is not None and not has_more:
+        whole = from_lists({"q": {"z": 1}}, {"q": listed}, duplicates="omit")
+        assert ndcg_score(rows, k="retrieved") == ndcg_score(whole, k="retrieved")
 
 
 # --- containers of ids
@@ -123,13 +137,13 @@ NO_SEQUENCES = {
     "Series": (pd.Series(IDS), r"got Series .*\.tolist\(\) of a column of ids"),
     "array of two dimensions": (np.array([IDS]), r"got ndarray .*\.ravel\(\) of an"),
     "iterator": (iter(IDS), r"list\(\) of another iterable"),
-    "bytes": (b"abc", "got bytes"),
 }
 SETS = {
     "set": set(IDS),
     "values": dict(enumerate(IDS)).values(),
 }
 SWAPPED = "It has no order: are relevant and recommended swapped"
+TEXT = {"text": ("abc", "got str"), "bytes": (b"abc", "got bytes")}
 UNORDERED = {
     "set": (SETS["set"], SWAPPED),
     "OrderedDict": (OrderedDict.fromkeys(IDS), SWAPPED),
@@ -153,9 +167,10 @@ def test_a_truth_may_be_any_collection(ids):
     assert rows.y_true.tolist() == [0, 1, 1, 1]
 
 
-@pytest.mark.parametrize(
-    ("ids", "message"), (NO_SEQUENCES | UNORDERED).values(), ids=NO_SEQUENCES | UNORDERED
-)
+NO_LISTS = NO_SEQUENCES | UNORDERED | TEXT
+
+
+@pytest.mark.parametrize(("ids", "message"), NO_LISTS.values(), ids=NO_LISTS)
 def test_what_is_not_a_list(ids, message):
     with pytest.raises(TypeError, match=message):
         from_lists({"q": {1: 2}}, {"q": ids})

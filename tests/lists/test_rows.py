@@ -157,6 +157,7 @@ def test_queries_with_alike_keys_stay_apart(keys):
 
 SINGLE_IDS = {
     "text": ({"u": "5", "v": "7"}, {"u": ["5", "1"], "v": ["2", "7"]}),
+    "bytes": ({"u": b"5", "v": b"7"}, {"u": [b"5", b"1"], "v": [b"2", b"7"]}),
     "arrays": (np.array([5, 7]), np.array([[5, 1], [2, 7]])),
     "Series": (pd.Series({"u": 5, "v": 7}), pd.Series({"u": [5, 1], "v": [2, 7]})),
     "mixed": ({"u": 5, "v": {7: 1}}, {"u": [5, 1], "v": [2, 7]}),
@@ -335,7 +336,7 @@ def test_unjudged_is_said_where_lists_are_read():
     assert ndcg_score(rows, unjudged="zero", undefined=0) == ndcg_score(rows, undefined=0)
     with pytest.raises(ValueError, match="unjudged='omit' comes too late.*unjudged='zero'"):
         ndcg_score(rows, unjudged="omit")
-    with pytest.raises(ValueError, match="relevant contains NaN: 4 .* query 'q', document 'b'"):
+    with pytest.raises(ValueError, match="relevant contains NaN: 4 .* query 'q', document 'x'"):
         ndcg_score(from_lists(TRUTHS, LISTS, unjudged="nan"))
 
 

@@ -2,16 +2,20 @@
 
 import math
 import re
-from inspect import signature
+from inspect import isfunction, signature
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
 
+import sklearn_ndcg
 from sklearn_ndcg import (
+    _checks,
     dcg_samples,
     dcg_score,
+    from_lists,
+    inference,
     jarvelin_kekalainen,
     ndcg_curve,
     ndcg_samples,
@@ -309,3 +313,57 @@ def test_ids_are_told_where_to_go(case):
 def test_errors_that_scikit_learn_has_begin_with_its_words(y_true, y_score, words):
     with pytest.raises(ValueError, match=f"^{words}"):
         ndcg_score(y_true, y_score)
+
+
+# --- other words
+
+
+def functions_with_groups():
+    """Public functions that take groups, and arguments without which they cannot be called."""
+    for module in (sklearn_ndcg, inference):
+        for function in map(vars(module).get, module.__all__):
+            parameters = signature(function).parameters if isfunction(function) else {}
+            if "groups" in parameters:
+                needed = [p.name for p in parameters.values() if p.default is p.empty]
+                needed = dict.fromkeys(needed, Y) | {"y_score": S}
+                needed = {name: value for name, value in needed.items() if name in parameters}
+                needed.pop("options", None)
+                yield pytest.param(function, needed, id=f"{module.__name__}.{function.__name__}")
+
+
+@pytest.mark.parametrize("word", sorted(_checks.WORDS_FOR_GROUPS))
+@pytest.mark.parametrize(("function", "needed"), functions_with_groups())
+def test_other_words_for_groups_are_named(function, needed, word):
+    message = f"^{function.__name__} has no option '{word}'. Pass the query ids as groups"
+    with pytest.raises(TypeError, match=message):
+        function(**needed, **{word: G})
+
+
+@pytest.mark.parametrize("function", [sklearn_ndcg.make_ndcg_scorer, sklearn_ndcg.make_dcg_scorer])
+def test_words_for_groups_of_a_scorer_are_group_by(function):
+    with pytest.raises(TypeError, match="has no option 'qid'. Pass group_by"):
+        function(qid="q")
+
+
+# --- which value is named
+
+
+@pytest.mark.parametrize("gain", [[0, 1], {0: 0, 1: 1}], ids=["list", "mapping"])
+def test_the_first_relevance_without_a_gain_is_named(gain):
+    with pytest.raises(ValueError, match="3 values of y_true, the first 7.0 "):
+        ndcg_score([1, 7, 5, 9], S, groups=G, gain=gain)
+
+
+def test_a_document_that_nobody_judged_is_named():
+    rows = from_lists({"p": {"b": 1}, "q": {"a": 1}}, {"p": ["b"], "q": ["x", "a"]}, unjudged="nan")
+    with pytest.raises(ValueError, match=r"contains NaN: 1 NaN, in query 'q', document 'x'\."):
+        ndcg_score(rows)
+
+
+def test_the_error_for_nan_speaks_of_joins_where_there_may_be_one():
+    join = "pass both to from_lists"
+    for arguments in (([1, NAN], [1, 2]), ([[1, NAN]], [[1, 2]])):
+        groups = None if np.ndim(arguments[0]) == 2 else [0, 0]
+        with pytest.raises(ValueError, match="contains NaN") as caught:
+            ndcg_score(*arguments, groups=groups)
+        assert (join in str(caught.value)) == (groups is not None)

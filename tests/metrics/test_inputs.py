@@ -82,6 +82,48 @@ def test_missing_relevance_of_every_kind(kind):
     np.testing.assert_array_equal(found, expected)
 
 
+def chunks(values):
+    return pa.chunked_array([values[:2], values[2:]])
+
+
+def dictionary(make):
+    return lambda values: make(values).dictionary_encode()
+
+
+ARROW = {
+    "array": pa.array,
+    "chunks": chunks,
+    "dictionary": dictionary(pa.array),
+    "dictionary in chunks": dictionary(chunks),
+    "a dictionary of each chunk": lambda v: pa.chunked_array(
+        [pa.array(v[:2]).dictionary_encode(), pa.array(v[2:]).dictionary_encode()]
+    ),
+    "column of a table": lambda v: pa.table({"a": pa.array(v).dictionary_encode()})["a"],
+}
+ARROW_ARGUMENTS = {"y_true": [0, 1, 1, 2], "y_score": [1, 4, 3, 2], "groups": [0, 1, 0, 1]}
+ARROW_ARGUMENTS["sample_weight"] = [1, 2, 3, 1]
+
+
+@pytest.mark.parametrize("argument", ARROW_ARGUMENTS)
+@pytest.mark.parametrize("kind", ARROW)
+def test_nulls_of_arrow_in_any_form(kind, argument):
+    values = ARROW_ARGUMENTS[argument]
+    whole = ARROW_ARGUMENTS | {argument: ARROW[kind](values)}
+    assert ndcg_score(**whole) == ndcg_score(**ARROW_ARGUMENTS)
+    holes = ARROW_ARGUMENTS | {argument: ARROW[kind]([values[0], None, *values[2:]])}
+    with pytest.raises(ValueError, match=f"{argument}.*(NaN|nan|missing)"):
+        ndcg_score(**holes)
+    if argument == "y_true":
+        as_zero = ARROW_ARGUMENTS | {"y_true": [0, 0, 1, 2]}
+        assert ndcg_score(**holes, unjudged="zero") == ndcg_score(**as_zero)
+
+
+def test_nulls_of_a_table_of_dictionaries():
+    columns = {name: pa.array([0, None, 2]).dictionary_encode() for name in "ab"}
+    found = ndcg_score(pa.table(columns), [[2, 1], [1, 2], [1, 2]], unjudged="omit", undefined=0.0)
+    assert found == pytest.approx(1 / 3)
+
+
 @pytest.mark.parametrize("form", ["csr_array", "csc_matrix", "coo_array"])
 @pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float32])
 def test_sparse_relevance_has_the_value_of_the_dense(form, dtype):

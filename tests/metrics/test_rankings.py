@@ -8,9 +8,9 @@ import pytest
 from helpers import graded_rows
 
 from sklearn_ndcg import from_lists, ndcg_samples
+from sklearn_ndcg._metrics.array_rankings import rankings_of, rankings_of_several
+from sklearn_ndcg._metrics.list_rankings import ListRankings
 from sklearn_ndcg._metrics.measure import NDCG
-from sklearn_ndcg._metrics.rankings import Rankings
-from sklearn_ndcg._metrics.values import Values
 from sklearn_ndcg.inference import compare_rankers, ndcg_by_segment, ndcg_interval
 
 NAN, INF = np.nan, np.inf
@@ -59,7 +59,7 @@ def test_judged_shares_are_means_over_the_orders_that_ties_allow(ties, k):
     y, scores, query = partly_judged(3)
     gains = np.array([GAIN_OF.get(grade, 0) for grade in y])
     measure = NDCG(k=k, gain=GAIN_OF, unjudged="zero", ties=ties)
-    shares = Rankings.of_rankers(y, scores, query).judged_shares(measure)
+    shares = rankings_of_several(y, scores, query).judged_shares(measure)
     rows = [np.flatnonzero(query == number) for number in range(20)]
     expected = [
         [judged_share(y[of_query], score[of_query], gains[of_query], ties, k) for of_query in rows]
@@ -74,7 +74,7 @@ def test_judged_shares_are_means_over_the_orders_that_ties_allow(ties, k):
 def test_means_are_over_the_queries_that_have_a_judged_document():
     y, scores, query = partly_judged(2)
     y[query < 2] = NAN
-    shares = Rankings.of_rankers(y, scores, query).judged_shares(NDCG(k=2, unjudged="zero"))
+    shares = rankings_of_several(y, scores, query).judged_shares(NDCG(k=2, unjudged="zero"))
     is_judged = shares.has_judgements
     assert 0 < is_judged.sum() < 20
     known = shares.share[:, is_judged]
@@ -103,7 +103,7 @@ def test_a_tie_of_a_judged_and_an_unjudged_document_is_ordered_as_scored(ties, s
 def test_shares_of_lists_are_those_of_their_first_documents():
     truths = {"v": {"a": 1, "b": NAN}, "u": {"a": 2, "c": 0}, "w": ["b"]}
     lists = {"one": {"v": ["b", "a"], "u": ["x", "a"]}, "two": {"u": [], "w": ["x", "b", "y"]}}
-    rankings = Rankings.of_lists(from_lists(truths, rankers=lists))
+    rankings = ListRankings.of(from_lists(truths, rankers=lists))
     shares = rankings.judged_shares(NDCG(k=2, unjudged="zero"))
     assert rankings.grouping.labels.tolist() == ["u", "v", "w"]
     np.testing.assert_equal(shares.share, [[1 / 2, 1 / 2, NAN], [NAN, NAN, 1 / 2]])
@@ -111,12 +111,12 @@ def test_shares_of_lists_are_those_of_their_first_documents():
 
 
 def test_unjudged_documents_of_lists_are_no_judged_nonrelevant_ones():
-    rankings = Rankings.of_lists(from_lists([{"a"}], rankers={"one": [["b", "a"]]}))
+    rankings = ListRankings.of(from_lists([{"a"}], rankers={"one": [["b", "a"]]}))
     assert not rankings.judged_shares(NDCG(unjudged="zero")).has_judged_nonrelevant
 
 
 def shares_of(y, **scores):
-    return Rankings.of_rankers(y, scores).judged_shares(NDCG(unjudged="zero"))
+    return rankings_of_several(y, scores).judged_shares(NDCG(unjudged="zero"))
 
 
 def test_there_are_no_shares_where_all_is_judged_and_returned():
@@ -149,28 +149,31 @@ def rows_of_two_rankers():
 @pytest.mark.parametrize("unjudged", ["zero", "omit"])
 def test_rows_that_are_read_once_serve_every_ranker(unjudged):
     y, scores, query = rows_of_two_rankers()
-    rankings = Rankings.of_rankers(y, scores, query)
+    rankings = rankings_of_several(y, scores, query)
     options = {"unjudged": unjudged, "undefined": 0.5, "k": 3}
     measure = NDCG(**options)
-    rankers = zip(rankings.queries_of_rankers(measure), scores.values(), strict=True)
-    for queries, score in rankers:
+    rankers = zip(rankings.evaluate_rankers(measure), scores.values(), strict=True)
+    for values, score in rankers:
         expected = ndcg_samples(y, score, groups=query, **options)
-        for same in (queries, rankings.with_scores(score).queries(measure)):
-            np.testing.assert_array_equal(Values.of(measure, same).filled()[:, 0], expected)
+        for same in (values, rankings.with_scores(score).evaluate(measure)):
+            np.testing.assert_array_equal(same.filled()[:, 0], expected)
 
 
 def test_several_cutoffs_have_the_values_of_each():
     y, scores, query = rows_of_two_rankers()
     options = {"unjudged": "omit", "undefined": 0.5}
     measure = NDCG(k=[3, "retrieved", 1, None], **options)
-    values = Values.of(measure, Rankings.of_arrays(y, scores["a"], query).queries(measure)).filled()
+    values = rankings_of(y, scores["a"], query).evaluate(measure).filled()
     expected = [ndcg_samples(y, scores["a"], groups=query, k=k, **options) for k in measure.k]
     np.testing.assert_allclose(values.T, expected, rtol=1e-14)
 
 
 WRONG = {
-    "y_true": ([1, INF, 0], "Input y_true contains infinity: {rows}"),
-    "y_score": ([1, NAN, 0], "Input y_score contains NaN: {rows}"),
+    "y_true": (
+        [1, INF, 0],
+        "Input y_true contains infinity: 1 infinite value, at index 1. It must",
+    ),
+    "y_score": ([1, NAN, 0], "Input y_score contains NaN: 1 NaN or +inf, at index 1. Scores"),
     "sample_weight": ([1, -1, 0], "sample_weight must be finite"),
 }
 
@@ -179,10 +182,10 @@ WRONG = {
 def test_rows_say_what_is_wrong_with_them(argument):
     value, message = WRONG[argument]
     data = {"y_true": [1, 2, 0], "y_score": [3, 2, 1], "groups": [1, 1, 1]} | {argument: value}
-    rankings = Rankings.of_arrays(**data)
+    rankings = rankings_of(**data)
     wrong = next(rankings.wrong_rows(NDCG()))
     assert wrong.mask.tolist() == [False, True, False]
-    assert wrong.message.startswith(message)
+    assert wrong.message(rankings.names).startswith(message)
     if argument != "sample_weight":
         others = rankings.ignoring(wrong.mask)
         assert not list(others.wrong_rows(NDCG(unjudged="zero")))
@@ -194,7 +197,7 @@ DAYS = pd.Series(pd.date_range("2024-01-01", periods=3, tz="Asia/Tokyo")[::-1])
 
 def test_the_labels_of_queries_are_sorted_with_the_position_of_each():
     y, scores, query = rows_of_two_rankers()
-    rankings = Rankings.of_rankers(y, scores, query)
+    rankings = rankings_of_several(y, scores, query)
     labels, position = rankings.labels_of_queries(DAYS[query % 3], "segments", np.ones(20))
     assert labels.tolist() == sorted(DAYS)  # with their time zone
     assert position.tolist() == [2 - number % 3 for number in range(20)]
@@ -202,7 +205,7 @@ def test_the_labels_of_queries_are_sorted_with_the_position_of_each():
 
 def test_the_labels_of_the_queries_of_lists_come_by_query():
     lists = {"one": {"v": ["a"], "u": ["b"]}, "two": {"w": ["a"], "u": ["b"]}}
-    rankings = Rankings.of_lists(from_lists({"x": ["a"]}, rankers=lists))
+    rankings = ListRankings.of(from_lists({"x": ["a"]}, rankers=lists))
     user = {"u": "Ann", "v": "Zoe", "w": "Ann", "x": "Bob", "y": "Eve"}
     labels, position = rankings.labels_of_queries(user, "clusters", np.ones(4))
     assert labels[position].tolist() == [user[query] for query in rankings.grouping.labels]

@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from helpers import follow
 from scipy import sparse
 
 from sklearn_ndcg._rows.columns import (
@@ -312,3 +313,18 @@ def test_group_by_sees_changed_ids_among_objects():
 @pytest.mark.parametrize("ids", [["a", "b"], [2**60, 2**60 + 1]], ids=["text", "large"])
 def test_group_by_takes_objects_as_they_are(ids):
     assert values_by([[label, "text"] for label in ids], 0).tolist() == ids
+
+
+@pytest.mark.parametrize("X", [pd.DataFrame(ROWS, columns=NAMES), ROWS], ids=["table", "array"])
+def test_several_columns_in_a_tuple_are_told_to_be_a_list(X):
+    keys = ("q", "a") if isinstance(X, pd.DataFrame) else (0, 1)
+    with pytest.raises(ValueError, match=r"pass a list, group_by=\[.*\]\.$") as caught:
+        values_by(X, keys)
+    way = str(caught.value).partition("group_by=[")[2].removesuffix("].")
+    found = values_by(X, follow(f"[{way}]"))
+    np.testing.assert_array_equal(np.transpose(found), ROWS[:, :2])
+
+
+def test_a_tuple_may_name_one_column():
+    X = pd.DataFrame(ROWS, columns=pd.MultiIndex.from_tuples([("a", "q"), ("a", "x"), ("b", "x")]))
+    np.testing.assert_array_equal(values_by(X, ("a", "q")), ROWS[:, 0])

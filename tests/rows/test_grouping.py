@@ -1,11 +1,13 @@
 """Query ids, in any container."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from helpers import IDS, S, Y
+from helpers import IDS, S, Y, follow
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold
@@ -17,7 +19,8 @@ from sklearn_ndcg import (
     make_ndcg_scorer,
     ndcg_score,
 )
-from sklearn_ndcg._rows.grouping import Grouping, shown_labels
+from sklearn_ndcg._rows.grouping import Grouping
+from sklearn_ndcg._rows.label_texts import shown_labels
 
 
 class Tensor:
@@ -162,6 +165,15 @@ def test_groups_that_are_sizes_are_told_of_in_spite_of_labels():
         ndcg_score(pd.Series(Y), S, groups=pd.Series([4, 4], index=["a", "b"]))
 
 
+@pytest.mark.parametrize("read", [np.array, np.loadtxt, pd.Series, list], ids=lambda f: f.__name__)
+def test_groups_that_are_sizes_become_ids_by_the_printed_way(read):
+    sizes = read(["5", "3"] if read is np.loadtxt else [5, 3])
+    with pytest.raises(ValueError, match="look like group sizes") as caught:
+        ndcg_score(Y, S, groups=sizes)
+    way = re.search(r"groups = (np.*)\.$", str(caught.value))[1]
+    assert follow(way, sizes=sizes).tolist() == [0] * 5 + [1] * 3
+
+
 def test_groups_with_a_negative_number_do_not_look_like_sizes():
     with pytest.raises(ValueError, match="got 2") as caught:
         ndcg_score(Y, S, groups=[9, -1])
@@ -231,3 +243,59 @@ def test_order_by_of_text_that_does_not_sort_by_time_is_doubted(texts):
 def test_order_by_of_text_that_may_sort_by_time_is_not_doubted(texts):
     order = Grouping.of_ids([0, 1], 2).in_order(texts, "TimeSeriesSplit")
     assert order.tolist() == np.argsort(texts).tolist()
+
+
+LARGE = {"float16": 2**11, "float32": 2**24, "float64": 2**53}
+KINDS = {
+    "array": lambda v: v,
+    "list": list,
+    "pandas": pd.Series,
+    "Arrow": pa.array,
+    "one of two columns": lambda v: [v, np.zeros(len(v), dtype=int)],
+    "category": lambda v: pd.Categorical(v.astype(float)),
+}
+
+
+@pytest.mark.parametrize("dtype", LARGE)
+@pytest.mark.parametrize("kind", KINDS)
+def test_floats_that_do_not_tell_integers_apart_are_no_ids(kind, dtype):
+    if kind == "category" and dtype != "float64":
+        pytest.skip("categories are shown as float64")
+    make, largest = KINDS[kind], LARGE[dtype] - 1
+    score(make(np.repeat([largest, largest - 1], 4).astype(dtype)))
+    numbers = np.repeat([largest, largest + 1], 4)
+    for sign in (1, -1):
+        for function in (score, check, fit, split):
+            with pytest.raises(ValueError, match="groups has .* too large for .* Int64"):
+                function(make((sign * numbers).astype(dtype)))
+    assert score(pd.Series(numbers, dtype="Int64")) == score(numbers)
+
+
+def split(ids):
+    next(QuerySplitter(2).split(S, groups=ids))
+
+
+def test_polars_floats_that_do_not_tell_integers_apart_are_no_ids():
+    ids = pl.Series(np.repeat([2**24, 2**24 + 2], 4), dtype=pl.Float32)
+    with pytest.raises(ValueError, match="too large for float32"):
+        score(ids)
+    assert score(ids.cast(pl.Float64)) == score(np.repeat([1, 2], 4))
+
+
+def test_order_by_takes_floats_of_any_size():
+    order = Grouping.of_ids([0, 1], 2).in_order(np.array([2.0**60, 2.0**59]))
+    assert order.tolist() == [1, 0]
+
+
+def test_groups_of_70_columns_do_not_overflow():
+    rng = np.random.default_rng(0)
+    columns = [*rng.integers(0, 2, (70, 500))]
+    grouping = Grouping.of_ids(columns, 500)
+    assert len(grouping.labels) == len(set(zip(*columns, strict=True))) == 500
+    assert list(grouping.labels) == sorted(zip(*map(np.ndarray.tolist, columns), strict=True))
+
+
+def test_queries_of_one_time_are_in_the_order_of_their_labels():
+    ids = np.repeat(np.arange(40), 2)
+    order = Grouping.of_ids(ids, 80).in_order(np.repeat([1, 0], [78, 2]))
+    assert order.tolist() == [39, *range(39)]

@@ -1,8 +1,12 @@
 """QuerySplitter, which applies any splitter to queries, and check_group_splits."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import follow
+from sklearn import model_selection as ms
 from sklearn.ensemble import StackingRegressor
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import (
@@ -218,6 +222,29 @@ def test_order_by_whose_rows_are_in_another_order_is_refused():
 
 
 # --- what does not fit
+
+
+GROUPED = {
+    "GroupKFold": ms.GroupKFold(2),
+    "StratifiedGroupKFold": ms.StratifiedGroupKFold(2),
+    "GroupShuffleSplit": ms.GroupShuffleSplit(2),
+    "LeaveOneGroupOut": ms.LeaveOneGroupOut(),
+    "LeavePGroupsOut": ms.LeavePGroupsOut(2),
+}
+
+
+@pytest.mark.parametrize("name", GROUPED)
+def test_a_splitter_of_groups_names_the_one_for_queries(name):
+    X, groups = np.zeros((24, 1)), np.repeat(np.arange(12), 2)
+    with pytest.raises(ValueError, match=f"^{name} splits by group itself") as caught:
+        next(QuerySplitter(GROUPED[name], group_by=lambda X: groups).split(X))
+    way = re.search(r"pass QuerySplitter\((\w+\(\d?\)), group_by", str(caught.value))[1]
+    splitter = follow(way, **vars(ms))
+    kind = type(splitter).__name__
+    assert kind == name.replace("OneGroup", "One").replace("PGroups", "P").replace("Group", "")
+    y = np.repeat(np.arange(12) % 2, 2)
+    train, test = next(QuerySplitter(splitter, group_by=lambda X: groups).split(X, y))
+    assert not set(groups[train]) & set(groups[test])
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,30 @@
+"""Labels of queries as text, in messages and tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date
+
+import numpy as np
+
+from sklearn_ndcg._checks import Ids
+
+
+def shown_labels(labels: Sequence[object] | Ids, most: int = 3) -> str:
+    """The first labels as text: 'a', 'b', 'c', ..."""
+    shown = ", ".join(_shown(label) for label in labels[:most])
+    return shown + ", ..." * (len(labels) > most)
+
+
+def label_text(label: object) -> str:
+    """A label in a table, a title or a plot: text without quotes."""
+    return label if isinstance(label, str) else shown_labels([label])
+
+
+def _shown(label: object) -> str:
+    if isinstance(label, tuple):
+        return f"({', '.join(map(_shown, label))})"
+    if isinstance(label, np.datetime64 | date):
+        return re.sub(r"( 00(:00)*)?(\.0+)?$", "", str(label).replace("T", " "))
+    return repr(label.item() if isinstance(label, np.generic) else label)
