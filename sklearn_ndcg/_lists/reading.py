@@ -267,10 +267,10 @@ def _with_repeats(
     for n, document in enumerate(ids):
         if len(rank_of) == k:
             break
-        if not isinstance(document, Hashable):  # `_distinct` says so
-            k = None
-        else:
+        try:
             rank_of.setdefault(document, n)
+        except TypeError:  # no hash: `_distinct` says so
+            k = None
     else:
         n = len(ids)
     read = list(islice(ids, n))
