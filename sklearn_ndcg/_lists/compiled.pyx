@@ -22,7 +22,7 @@ cdef extern from "Python.h":
     double PyFloat_AsDouble(PyObject*)
     double PyLong_AsDouble(PyObject*)
     int PyObject_RichCompareBool(PyObject*, PyObject*, int)
-    int PyList_Append(PyObject*, PyObject*)
+    int PyList_Append(PyObject*, PyObject*) except -1
     PyObject* PyList_GetItem(PyObject*, Py_ssize_t)
     PyObject* PyTuple_GetItem(PyObject*, Py_ssize_t)
     int PyDict_Next(PyObject*, Py_ssize_t*, PyObject**, PyObject**)

@@ -9,7 +9,8 @@ from itertools import compress
 
 import numpy as np
 
-from sklearn_ndcg._checks import Floats, Ids, Ints, Mask
+from sklearn_ndcg._checks import Floats, Ids, Ints, Mask, Numbers
+from sklearn_ndcg._kernels.numpy_kernels import as_grades
 from sklearn_ndcg._rows.grouping import kept_runs, starts_of
 
 
@@ -81,18 +82,35 @@ class Ranked:
         rows[self._fillers] = False
         return rows
 
+    def _by_row(self, values: Numbers, otherwise: float) -> Numbers:
+        """A value for each id in the truths as values of rows; `otherwise` also for repeats."""
+        rows = np.full(len(self._in_list), otherwise, dtype=values.dtype)
+        rows[self._in_truth_only] = values[~self.is_listed]
+        listed = np.repeat(self.starts, self._n_listed) + self.ranks[self.is_listed]
+        rows[listed] = values[self.is_listed]
+        return rows
+
+    @cached_property
+    def judged(self) -> Mask:
+        """Which rows have a grade; of repeats the document."""
+        judged = self._by_row(~np.isnan(self.truths.grades), False)
+        if self.has_repeats:
+            rows = np.flatnonzero(self._in_list)
+            judged[rows[self.repeats]] = judged[rows[self.firsts]]
+        return judged
+
     @cached_property
     def relevance(self) -> Floats:
         """The grade of each row, NaN if it is unjudged, and 0 if the document was there before."""
-        relevance = np.full(len(self._in_list), np.nan)
-        relevance[self._in_truth_only] = self.truths.grades[~self.is_listed]
-        rows = np.repeat(self.starts, self._n_listed) + self.ranks[self.is_listed]
-        relevance[rows] = self.truths.grades[self.is_listed]
-        if self.has_repeats:
-            rows = np.flatnonzero(self._in_list)
-            first = relevance[rows[self.firsts]]
-            relevance[rows[self.repeats]] = np.where(np.isnan(first), np.nan, 0)
+        relevance = self._by_row(self.truths.grades, np.nan)
+        relevance[self.judged & np.isnan(relevance)] = 0
         return relevance
+
+    def relevance_or_0(self) -> Numbers:
+        """The same with 0 for NaN, as uint8 if all are grades from 0 to 255."""
+        relevance = np.nan_to_num(self.truths.grades)
+        grades = as_grades(relevance)
+        return self._by_row(relevance if grades is None else grades, 0)
 
     @cached_property
     def scores(self) -> Floats:

@@ -60,12 +60,12 @@ _WRONG_NUMBERS: dict[str, Any] = {
     "run": np.isnan,
 }
 _REPEAT_HINT = (
-    'Pass duplicates="omit" to leave {} out, so that later ids move up, or "zero" to keep {} at '
-    "{} rank, with a gain of 0."
+    'Pass duplicates="omit" to leave {} out, so that later ids move up, or "zero" to keep them at '
+    "their ranks, with a gain of 0."
 )
 _TWICE_HINTS = {
-    "recommended": _REPEAT_HINT.format("repeats", "them", "their"),
-    "run": _REPEAT_HINT.format("its lower scores", "them", "their"),
+    "recommended": _REPEAT_HINT.format("repeats"),
+    "run": _REPEAT_HINT.format("its lower scores"),
     "relevant": 'Pass duplicates="omit" to count each id once, or Counter(ids) to grade by count.',
     "qrels": 'Pass duplicates="omit" to count it once.',
 }
@@ -319,10 +319,10 @@ def _with_repeats(
     for n, document in enumerate(ids):
         if len(rank_of) == k:
             break
-        if not isinstance(document, Hashable):  # `_distinct` says so
-            k = None
-        else:
+        try:
             rank_of.setdefault(document, n)
+        except TypeError:  # no hash: `_distinct` says so
+            k = None
     else:
         n = len(ids)
     read = list(islice(ids, n))

@@ -177,7 +177,7 @@ class Rows:
         n_rows, relevance, ids, scores = (
             ranker.n_rows, ranker.relevance, ranker.row_ids, ranker.scores
         )  # fmt: skip
-        judged = ~np.isnan(relevance)
+        judged = ranker.judged
         if self.unjudged == "omit":
             n_judged = kept_runs(judged, ranker.starts, n_rows)[1]
             fillers, n_rows = ranker.starts[n_judged == 0], np.maximum(n_judged, 1)

@@ -56,11 +56,9 @@ class ListRankings(Rankings):
         """The rows of lists whose queries have these weights."""
         pool = lists.pool
         ranked, *_ = pool.rankers.values()
-        rows, judged, repeats = ranked.relevance, ~np.isnan(ranked.relevance), ranked.is_repeat()
-        if lists.unjudged == "zero":
-            rows, graded = with_judged(np.where(judged, rows, 0))
-        else:
-            rows, graded = with_judged(rows)
+        judged, repeats = ranked.judged, ranked.is_repeat()
+        is_zero = lists.unjudged == "zero"
+        rows, graded = with_judged(ranked.relevance_or_0() if is_zero else ranked.relevance)
         if repeats is not None:  # the gain of 0 may not be 0
             rows = rows.astype(np.float64)
             graded = ~repeats if graded is None else graded & ~repeats

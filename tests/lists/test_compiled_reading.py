@@ -1,6 +1,9 @@
 """The compiled reading of plain inputs, beside the one in Python that reads everything."""
 
 import operator
+import os
+import signal
+import threading
 from collections import Counter, OrderedDict, defaultdict
 
 import numpy as np
@@ -137,3 +140,46 @@ def test_without_the_gil_lists_are_read_in_python(monkeypatch):
     monkeypatch.setattr(pool, "_compiled", None.__class__)  # which has no `read_all`
     read = pool._read({"q": {"a": 1}}, {None: {"q": ["a"]}}, ["q"], "raise", None)
     assert read[None].ids == ["a"]
+
+
+@pytest.mark.ci
+@pytest.mark.skipif(os.name != "posix", reason="no signals are sent to oneself there")
+@pytest.mark.usefixtures("interrupts")
+def test_ctrl_c_interrupts_the_reading():
+    truths, lists = [{"a": 1}] * 200_000, [["a", "b"] * 10] * 200_000
+    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+
+    def call_until_interrupted():
+        timer.start()
+        while True:
+            by_compiled(truths, {"x": lists}, "zero")
+
+    with pytest.raises(KeyboardInterrupt):
+        call_until_interrupted()
+    timer.join()
+    assert by_compiled(truths, {"x": lists}, "omit")["x"].ids[:3] == ["a", "b", "a"]
+
+
+@pytest.mark.usefixtures("interrupts")
+@pytest.mark.skipif(os.name != "posix", reason="no signals are sent to oneself there")
+def test_lists_that_grow_during_an_interrupt_are_not_read_past_the_table():
+    truths, lists = [{"a": 1}] * 5000, [["a"]] * 5000
+    longer = truths[0], lists[0]
+
+    def grow(*_):
+        longer[0].update((f"t{i}", 1) for i in range(999))
+        longer[1].extend(f"l{i}" for i in range(999))
+
+    before = signal.signal(signal.SIGINT, grow)
+    try:
+        for _ in range(50):
+            timer = threading.Timer(0.0001, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            read = by_compiled(truths, {"x": lists})
+            timer.join()
+            if len(longer[1]) > 1:
+                break
+    finally:
+        signal.signal(signal.SIGINT, before)
+    # all were read before they grew, or Python reads them
+    assert read is None or set(read["x"].lengths.tolist()) <= {1, 1000}

@@ -86,6 +86,15 @@ def test_bad_lists(ids, error, message):
         from_lists({"p": ["a"], "q": ["a"]}, {"p": [], "q": ids})
 
 
+@pytest.mark.parametrize("duplicates", ["omit", "zero"])
+@pytest.mark.parametrize("last", [["c"], ("c", ["d"])], ids=["list", "tuple of a list"])
+def test_an_id_without_a_hash_after_a_repeat(last, duplicates):
+    with pytest.raises(TypeError, match="recommended has ids in query 'q': unhashable"):
+        from_lists({"q": ["a"]}, {"q": ["a", "a", last]}, k=2, duplicates=duplicates)
+    rows = from_lists({"q": ["a"]}, {"q": ["a", "a", "b", last]}, k=2, duplicates=duplicates)
+    assert rows.ids.tolist()[-1] == "b"
+
+
 @pytest.mark.parametrize(("truth", "error", "message"), BAD_TRUTHS.values(), ids=BAD_TRUTHS)
 def test_bad_truths(truth, error, message):
     with pytest.raises(error, match=message):
