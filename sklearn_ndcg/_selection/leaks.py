@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sized
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +15,7 @@ from sklearn_ndcg._rows.grouping import Grouping, shown_labels
 from sklearn_ndcg._rows.ids import columns_of_ids
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg._selection import id_features, tool_splits
-from sklearn_ndcg._selection.libraries import Array
-
-if TYPE_CHECKING:
-    from sklearn_ndcg._selection.scorers import GroupedScorer
+from sklearn_ndcg._selection.libraries import Array, Estimator, GroupBy
 
 
 class QueryLeakWarning(UserWarning):
@@ -43,10 +40,14 @@ class QueryLeakWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class QuerySizes:
-    """The number of rows of each query, in training or in all data; ids are sorted."""
+    """The number of rows of each query, in training or in all data; ids are sorted.
+
+    `in_features` says that the ids were read from X itself, not from an index level or `groups`.
+    """
 
     labels: Array
     lengths: Ints
+    in_features: bool = False
 
     @classmethod
     def of(cls, all_groups: Any) -> QuerySizes | None:
@@ -109,27 +110,29 @@ class QuerySizes:
             )
 
 
-def warn_of_training(estimator: object, X: Any, scorer: GroupedScorer, scored: Grouping) -> None:
-    """Warn if the model in `estimator` may have seen what it is scored on, or learned from ids."""
-    lengths = tool_splits.lengths_before(scorer, X, scored)
+def warn_of_training(
+    estimator: Estimator, X: Any, group_by: GroupBy, requested: str | bool | None, scored: Grouping
+) -> None:
+    """Warn if the model in `estimator` may have seen what it is scored on, or learned from ids.
+
+    `requested` is the scorer's request for `groups`: True, or the name that they are passed by.
+    """
+    lengths = tool_splits.lengths_before(X, group_by, requested, scored)
     if lengths is not None:
         hint = " A search with resource='n_samples' draws rows, too."
-        if _checks.is_integer(scorer.group_by):
-            hint += (
-                f" If a tool removes columns, pass groups instead of group_by={scorer.group_by}."
-            )
+        if _checks.is_integer(group_by):
+            hint += f" If a tool removes columns, pass groups instead of group_by={group_by}."
         _warn_if_cut(scored, lengths, "the whole X", hint)
     model, steps = id_features.model_in(estimator)
     trained = getattr(model, "trained_queries_", None)
     if not isinstance(trained, QuerySizes):
-        id_features.warn_if_learned(model, steps, X, scorer.group_by)
+        id_features.warn_if_learned(model, steps, X, group_by)
         return
     # a fitted GroupedRanker: steps of a Pipeline may have changed ids in a column
-    in_column = callable(model.group_by) or bool(model._group_columns)
-    is_same = scorer.group_by is None or model.group_by in (None, scorer.group_by)
-    if is_same and not (steps and in_column):
+    is_same = group_by is None or model.group_by in (None, group_by)
+    if is_same and not (steps and trained.in_features):
         trained.warn_if_ids_collapsed(scored)
-        if lengths is None and not (in_column and tool_splits.in_score_of_pipeline()):
+        if lengths is None and not (trained.in_features and tool_splits.in_score_of_pipeline()):
             trained.warn_if_leaked(scored)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from inspect import currentframe
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -21,9 +21,7 @@ from sklearn_ndcg._rows.columns import count_rows, values_by
 from sklearn_ndcg._rows.containers import Column, Table
 from sklearn_ndcg._rows.grouping import Grouping
 from sklearn_ndcg._rows.ids import first_rows
-
-if TYPE_CHECKING:
-    from sklearn_ndcg._selection.scorers import GroupedScorer
+from sklearn_ndcg._selection.libraries import GroupBy
 
 # scikit-learn's functions that fit on some rows of X and score others
 FUNCTIONS = frozenset({
@@ -42,7 +40,9 @@ class _Search(NamedTuple):
 _searches: deque[_Search] = deque(maxlen=2)  # the last ones, or one with two kinds of queries
 
 
-def lengths_before(scorer: GroupedScorer, X: Table, scored: Grouping) -> Ints | None:
+def lengths_before(
+    X: Table, group_by: GroupBy, requested: str | bool | None, scored: Grouping
+) -> Ints | None:
     """How many rows the scored queries have in the whole X, if a tool has split it.
 
     None if what is scored is not the test set of a split.
@@ -55,7 +55,7 @@ def lengths_before(scorer: GroupedScorer, X: Table, scored: Grouping) -> Ints | 
         if X is not found["X_train"] and count_rows(found["X_test"]) == scored.lengths.sum():
             routed = found.get("routed_params")
             params = found["score_params"] if routed is None else routed.scorer.score
-            queries = _queries_of_all(scorer, params, found["X"], found["y"])
+            queries = _queries_of_all(group_by, requested, params, found["X"], found["y"])
             test = np.asarray(found["test"])
             test = np.flatnonzero(test) if test.dtype == bool else test
             # by position, as a callable may number the queries of any X from 0
@@ -66,15 +66,16 @@ def lengths_before(scorer: GroupedScorer, X: Table, scored: Grouping) -> Ints | 
     return None
 
 
-def _queries_of_all(scorer: GroupedScorer, params: dict[str, Any], X: Table, y: Column) -> Grouping:
+def _queries_of_all(
+    group_by: GroupBy, requested: str | bool | None, params: dict[str, Any], X: Table, y: Column
+) -> Grouping:
     """The queries of all rows, read once per search and process."""
-    by = scorer.group_by
-    source = scorer.get_metadata_routing().score.requests["groups"] if by is None else by
+    source = requested if group_by is None else group_by
     for search in _searches.copy():  # which other threads may change
         if search.params is params and search.source is source:
             return search.queries
     routed = params.get(str(source), params.get("groups"))
-    grouping = Grouping.of_ids(values_by(X, by, routed, y), count_rows(X), sort=False)
+    grouping = Grouping.of_ids(values_by(X, group_by, routed, y), count_rows(X), sort=False)
     queries = Grouping.of_codes(grouping.labels, grouping.row_codes())
     _searches.append(_Search(params, source, queries))
     return queries
