@@ -35,7 +35,7 @@ from sklearn_ndcg._selection.libraries import (
     Seed,
     Split,
 )
-from sklearn_ndcg._selection.scorers import GroupedScorer, make_ndcg_scorer
+from sklearn_ndcg._selection.scorers import GroupedScorer, make_ndcg_scorer, without_columns
 
 Validation = Literal["random", "last"]
 
@@ -274,7 +274,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 rule = stopping.StoppingRule(held_out, self.scoring, self.k, self.n_iter_no_change)
                 self.best_iteration_ = stopping.fit_until_best(last, train, rule, params)
 
-        libraries.fit_steps(inner, train, held_out, fit_last)
+        with without_columns(self._group_columns):
+            libraries.fit_steps(inner, train, held_out, fit_last)
         self.estimator_ = inner
 
     def predict(self, X: Any) -> Array:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
 from typing import Any, ClassVar, ParamSpec, TypeVar, Unpack
 
@@ -43,6 +45,20 @@ Result = TypeVar("Result")
 
 _OF_ALL_QUERIES = (dcg_score, ndcg_score, sklearn.metrics.dcg_score, sklearn.metrics.ndcg_score)
 _PREFIX = re.compile(r"^(.+?)(_at_|[\W_]*)\{k\}.*")  # its first group is "ndcg" in "ndcg_at_{k}"
+
+
+# the columns that a GroupedRanker has removed from X for the estimator that it is fitting
+_removed: ContextVar[Sequence[Hashable]] = ContextVar("_removed", default=())
+
+
+@contextmanager
+def without_columns(keys: Sequence[Hashable]) -> Iterator[None]:
+    """While an estimator is fitted on X without these columns, no scorer may count columns."""
+    token = _removed.set(keys)
+    try:
+        yield
+    finally:
+        _removed.reset(token)
 
 
 def _by_keyword(make: Callable[Options, Result]) -> Callable[Options, Result]:
@@ -568,6 +584,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             The query ids; None if each row is a query.
         """
         self._refuse_binned(estimator, X)
+        self._refuse_removed(X)
         groups = columns.values_by(X, self.group_by, groups, y)
         refuse_reordered(X=X, y=y, groups=groups)
         # with ids, labels of shape (n_documents, 1) are a column
@@ -594,6 +611,19 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
                 f"features, in which group_by={self.group_by!r} finds bins instead of query ids. "
                 "Set scoring='loss' or early_stopping=False in the estimator. To stop early by "
                 "this scorer pass it to GroupedRanker(estimator, early_stopping=True, scoring=...)."
+            )
+
+    def _refuse_removed(self, X: Any) -> None:
+        """Raise if columns of an array are counted where a `GroupedRanker` has removed one.
+
+        Callbacks of scikit-learn 1.9 score X as the estimator inside gets it.
+        """
+        removed = _removed.get()
+        if removed and columns.column_names(X) is None and columns.group_columns(X, self.group_by):
+            raise ValueError(
+                f"group_by={self.group_by!r} counts the columns of an X from which GroupedRanker "
+                f"has removed the column {', '.join(map(repr, removed))}, and may find another "
+                "one: leave this scorer out of callbacks, and score the fitted GroupedRanker."
             )
 
     def _accept_sample_weight(self) -> bool:
