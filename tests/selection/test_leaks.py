@@ -41,7 +41,7 @@ def test_a_ranker_in_a_search_is_warned_of_once_per_fold():
         refit=False,
         return_train_score=True,
     )
-    with pytest.warns(QueryLeakWarning, match="than in the whole X") as caught:
+    with pytest.warns(QueryLeakWarning, match="in the training set") as caught:
         search.fit(WITH_IDS, Y)
     assert len(caught) == 2  # none for the training rows
     search.set_params(cv=list(GroupKFold(2).split(X, Y, QUERY))).fit(WITH_IDS, Y)
