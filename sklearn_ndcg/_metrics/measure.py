@@ -414,7 +414,7 @@ class QueryFunction:
 
     def values(self, queries: Queries) -> Floats:
         """The value of each query, shape (n_queries, 1)."""
-        values, options = np.full((len(queries), 1), np.nan), self.options or {}
+        values, options = np.full((len(queries), 1), np.nan), {**(self.options or {})}
         with warnings.catch_warnings():
             warnings.filterwarnings("error", _UNDEFINED)
             warnings.simplefilter("error", UndefinedMetricWarning)
@@ -423,6 +423,7 @@ class QueryFunction:
                 if rows.start == rows.stop:
                     continue
                 y_true, y_score = self._in_order(queries.gain[rows], queries.score[rows])
+                options |= {name: column[rows].copy() for name, column in queries.columns.items()}
                 try:
                     value = self.function(y_true, y_score, **options)
                     is_answered = y_score.max() > -np.inf or np.isnan(value)

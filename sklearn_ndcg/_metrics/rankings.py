@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg._checks import Floats, Ids, Ints, Mask, Numbers, is_integer
 from sklearn_ndcg._kernels.numpy_kernels import as_grades
@@ -79,7 +79,8 @@ class Rankings:
     None if all are. `scores` has those of each ranker; a single one may have the name None.
     `weight` is of rows, or of the queries of a matrix. `shape` is that of the relevance as it was
     passed. What was read from ranked lists comes with these as `lists`, in which queries without
-    documents have a row that is never scored: `fillers`.
+    documents have a row that is never scored: `fillers`. `columns` has further values of the rows,
+    for a function of one query.
     """
 
     relevance: Numbers
@@ -92,6 +93,7 @@ class Rankings:
     names: RowNames
     lists: Rows | None = None
     fillers: Mask | None = None
+    columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -280,7 +282,14 @@ class Rankings:
         if kept is not None:
             score = score[kept]
         truth = self.names.truth
-        return Queries(grouping.labels, starts, lengths, gain, table, score, weight, truth)
+        queries = Queries(grouping.labels, starts, lengths, gain, table, score, weight, truth)
+        return replace(queries, columns=self._gathered_columns(kept)) if self.columns else queries
+
+    def _gathered_columns(self, kept: Mask | None) -> dict[str, NDArray[Any]]:
+        """The values of the rows that are scored, query by query."""
+        order = self.grouping.gather(np.arange(len(self.relevance)))
+        order = order if kept is None else order[kept]
+        return {name: values[order] for name, values in self.columns.items()}
 
     def queries_of_rankers(self, measure: Measure) -> list[Queries]:
         """What each ranker's values of a measure are computed from.

@@ -155,7 +155,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         k: int | None = None,
         max_queries: int | None = None,
         early_stopping: bool = False,
-        scoring: GroupedScorer | None = None,
+        scoring: GroupedScorer[float] | None = None,
         validation: Validation = "random",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
@@ -357,7 +357,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if groups is not None:
             scorer.set_params(group_by=None)
         y = utils.column_or_1d(y, warn=True)
-        return float(scorer(self, X, y, sample_weight, groups=groups))  # type: ignore[arg-type]
+        return scorer(self, X, y, sample_weight, groups=groups)
 
     @property
     def feature_importances_(self) -> Array:

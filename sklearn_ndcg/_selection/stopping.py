@@ -36,7 +36,7 @@ class StoppingRule:
     """
 
     def __init__(
-        self, rows: QueryRows, scoring: GroupedScorer | None, k: int | None, patience: int
+        self, rows: QueryRows, scoring: GroupedScorer[float] | None, k: int | None, patience: int
     ) -> None:
         self.rows = rows
         self.scoring: Any = scoring
@@ -101,7 +101,9 @@ def check_scoring(scoring: object, group_by: GroupBy) -> None:
         )
 
 
-def check_can_stop(last: Estimator, original: Estimator, scoring: GroupedScorer | None) -> None:
+def check_can_stop(
+    last: Estimator, original: Estimator, scoring: GroupedScorer[float] | None
+) -> None:
     """Raise unless training of `last`, a clone of `original`, can be stopped."""
     if last is original:  # parameters of the user's would be set
         raise ValueError(

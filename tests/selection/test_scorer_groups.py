@@ -175,7 +175,7 @@ def test_all_groups_of_several_columns(data, ids_of_all):
 
 def test_all_groups_are_shown_in_short():
     scorer = make_ndcg_scorer(k=3, all_groups=np.arange(1_000_000) // 4)
-    shown = "GroupedScorer(all_groups=<ids of 250,000 queries>, measure=NDCG(k=3))"
+    shown = "GroupedScorer(all_groups=<ids of 250,000 queries>, k=3, score_func='ndcg')"
     assert repr(scorer) == shown
     assert shown in " ".join(repr(GridSearchCV(Ridge(), {}, scoring=scorer)).split())
 
