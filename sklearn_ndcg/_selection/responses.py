@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import get_tags
 
 from sklearn_ndcg import _checks
@@ -69,20 +69,27 @@ def _is_classifier(estimator: Any, n_classes: int) -> bool:
 
 def expected_gain(measure: Measure, proba: Any, classes: Any) -> Floats:
     """Mean gain of each row under its class probabilities."""
-    grades = np.asarray(_checks.to_host(classes))
+    grades = _inferred(classes)
     if grades.dtype.kind not in "biuf":
         raise ValueError(
             f"The classes {grades.tolist()} are not numbers, so probabilities of them have no "
             "expected gain. Encode y as grades, or choose the scores with response_method."
         )
     gains = measure.gains(grades.astype(np.float64), "classes_")
-    proba = np.asarray(_checks.to_host(proba))
-    if proba.ndim != 2 or proba.shape[1:] != gains.shape or not np.isfinite(gains).all():
+    proba = _inferred(proba)
+    is_numeric = proba.dtype.kind in "fiub" and proba.ndim == 2
+    if not is_numeric or proba.shape[1:] != gains.shape or not np.isfinite(gains).all():
         raise ValueError(
             "Each class needs a probability and a finite gain; predict_proba returned shape "
             f"{proba.shape} for the classes {grades.tolist()}, whose gains are {gains.tolist()}."
         )
     return _without_rounding_errors(proba, gains)
+
+
+def _inferred(values: Any) -> NDArray[Any]:
+    """An array; of objects, one of the type that these have."""
+    array = np.asarray(_checks.to_host(values))
+    return np.array(array.tolist()) if array.dtype.kind == "O" else array
 
 
 def _without_rounding_errors(proba: Floats, gains: Floats) -> Floats:

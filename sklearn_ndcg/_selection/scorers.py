@@ -771,7 +771,7 @@ class GroupedScorer(BaseEstimator, Generic[Score]):  # type: ignore[misc]
         response = method(estimator, X) if callable(method) else getattr(estimator, method)(X)
         if method == "predict_proba":
             classes = getattr(estimator, "classes_", None)
-            if isinstance(response, list):  # multilabel: an array for each label
+            if isinstance(response, list) and y_ndim == 2:  # multilabel: an array for each label
                 labels = zip(response, classes, strict=True)  # type: ignore[arg-type]
                 return np.column_stack([expected_gain(self.measure, *label) for label in labels])
             if y_ndim == 1:
