@@ -189,8 +189,8 @@ def make_ndcg_scorer(
     Warns
     -----
     QueryLeakWarning
-        If a split of one of scikit-learn's tools cuts queries; elsewhere if a `GroupedRanker` is
-        scored on queries whose other rows it was trained on.
+        If a split of one of scikit-learn's tools cuts queries, or if the tool draws rows; elsewhere
+        if a `GroupedRanker` is scored on queries whose other rows it was trained on.
 
     UserWarning
         If the column of ids is a feature of the estimator, alone or in a Pipeline; if an estimator
@@ -361,7 +361,9 @@ def make_query_scorer(
         The ids of all rows that will be split; a cut query then raises an error.
 
     **kwargs
-        Further keyword arguments of `score_func`.
+        Further keyword arguments of `score_func`, the same for all queries. Values per row are
+        requested instead: ``scorer.set_score_request(price=True)``, with metadata routing on and
+        ``params={"price": price}`` in the tool. `score_func` then gets those of its query.
 
     Returns
     -------
@@ -375,7 +377,8 @@ def make_query_scorer(
         If `score_func` is not a function of y_true and y_score.
 
     ValueError
-        If `score_func` does not return one number, and as in `make_ndcg_scorer`. Errors of
+        If an option has one value per row, if `score_func` does not return one number, and as in
+        `make_ndcg_scorer`. Errors of
         `score_func` are not caught, except those of scikit-learn for a query with a single class.
 
     Warns
