@@ -78,6 +78,15 @@ def test_cut_queries_of_training_are_counted(ranker):
         ranker.score(X.iloc[rows], Y[rows], groups=QUERY[rows])
 
 
+def test_ids_that_start_again_are_named_as_a_cause(ranker):
+    """Another file, whose queries 0 to 9 are not those of training."""
+    new = np.repeat(np.arange(10), 9)
+    words = r"^10 of the 10 .* training: query 0 has 9 here .* ids start again .* new ids\."
+    with pytest.warns(QueryLeakWarning, match=words):
+        ranker.score(X.iloc[: len(new)], Y[: len(new)], groups=new)
+    ranker.score(X.iloc[: len(new)], Y[: len(new)], groups=100 + new)
+
+
 def test_two_queries_of_training_are_compared():
     first, known = QUERY == 0, QUERY < 2
     ranker = GroupedRanker(Ridge()).fit(X[known], Y[known], groups=QUERY[known])
