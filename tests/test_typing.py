@@ -44,9 +44,9 @@ inference.compare_rankers(y, {"a": s, "b": s}, groups=q, test="T")  # incompatib
 inference.NDCGDisplay.from_predictions(y, s, groups=q, tie="worst")  # Unexpected keyword argument
 comparison.pvalues  # "Comparison" has no attribute "pvalues"
 interval.mean = 1.0  # read-only
-sn.make_ndcg_scorer(group_by="q", undefined="skip")  # incompatible type
+sn.make_ndcg_scorer(group_by="q", undefined="skip")  # No overload variant
 sn.GroupedRanker(None, group_by=y)  # incompatible type
-sn.make_dcg_scorer(group_by="q", undefined="omit")  # Unexpected keyword argument "undefined"
+sn.make_dcg_scorer(group_by="q", undefined="omit")  # No overload variant
 rows = sn.from_lists([{"a"}], rankers={"x": [["a"]], "y": [["b"]]}, k=3)
 value = ndcg_score(rows["x"], sample_weight={0: 1.0})
 values, ids = sn.ndcg_samples(rows["x"], return_groups=True)

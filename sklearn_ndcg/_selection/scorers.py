@@ -36,12 +36,7 @@ from sklearn_ndcg._metrics.values import Values
 from sklearn_ndcg._rows import columns
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg._selection import leaks, tool_splits
-from sklearn_ndcg._selection.responses import (
-    ResponseMethod,
-    expected_gain,
-    method_of,
-    methods_in,
-)
+from sklearn_ndcg._selection.responses import ResponseMethod, expected_gain, method_of, methods_in
 
 Options = ParamSpec("Options")
 Made = TypeVar("Made")
@@ -378,8 +373,8 @@ def make_query_scorer(
 
     ValueError
         If an option has one value per row, if `score_func` does not return one number, and as in
-        `make_ndcg_scorer`. Errors of
-        `score_func` are not caught, except those of scikit-learn for a query with a single class.
+        `make_ndcg_scorer`. Errors of `score_func` are not caught, except those of scikit-learn for
+        a query with a single class.
 
     Warns
     -----
@@ -453,7 +448,7 @@ def _scorer_options(
     if "sample_weight" in options:
         raise TypeError(
             f"{caller.__name__} does not take sample_weight, as a scorer gets only some rows. With "
-            f"metadata routing on, call set_score_request(sample_weight=True) of the scorer, and "
+            "metadata routing on, call set_score_request(sample_weight=True) of the scorer, and "
             'pass params={"sample_weight": weights} to the tool.'
         )
     return known_options(caller, options, kind)
@@ -637,10 +632,10 @@ class GroupedScorer(BaseEstimator, Generic[Score]):  # type: ignore[misc]
         """
         measure = self.measure
         y_score, groups = self.scores_and_groups(estimator, X, y, groups)
-        refuse_reordered(X=X, **metadata)
         rankings = Rankings.of_arrays(y, y_score, groups, sample_weight, sort=False)
         if isinstance(measure, QueryFunction):
             self._refuse_options_per_row(rankings.shape[0], int(rankings.grouping.lengths.max()))
+            refuse_reordered(X=X, **metadata)
             measure, rankings = _with_metadata(measure, rankings, metadata)
         elif metadata:
             raise TypeError(f"{measure.name} does not take {', '.join(metadata)}.")
@@ -831,12 +826,13 @@ def _set_score_request(self: GroupedScorer[Score], **requests: Request) -> Group
             "sklearn.set_config(enable_metadata_routing=True). With routing off, pass a function "
             "of X: scoring=lambda model, X, y: scorer(model, X, y, ...)."
         )
-    accepted = {"groups": None, "sample_weight": None} | _further_parameters(self.score_func)
-    unknown = [name for name in requests if name not in accepted]
-    if unknown and Parameter.VAR_KEYWORD not in accepted.values():
-        raise TypeError(
-            f"set_score_request got {', '.join(unknown)}, but can request {', '.join(accepted)}."
-        )
+    others = requests.keys() - {"groups", "sample_weight"}
+    if others:
+        taken: dict[str, Any] = _further_parameters(self.score_func)
+        unknown = sorted(others - taken.keys())
+        if unknown and Parameter.VAR_KEYWORD not in taken.values():
+            known = ", ".join(["groups", "sample_weight", *taken])
+            raise TypeError(f"set_score_request got {', '.join(unknown)}, but can request {known}.")
     routing = self.get_metadata_routing()  # a copy
     for name, request in requests.items():
         routing.score.add_request(param=name, alias=request)
