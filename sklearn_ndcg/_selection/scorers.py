@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from dataclasses import replace
 from functools import wraps
 from inspect import Parameter, signature
-from typing import Any, ClassVar, Generic, ParamSpec, TypeVar, Unpack, cast, overload
+from typing import Any, ClassVar, Generic, ParamSpec, Self, TypeVar, Unpack, cast, overload
 
 import numpy as np
 import sklearn
@@ -576,6 +576,29 @@ class GroupedScorer(BaseEstimator, Generic[Score]):  # type: ignore[misc]
         """
         names = ["all_groups", "group_by", "name", "response_method", "score_func", *self._options]
         return {name: getattr(self, name) for name in sorted(names)}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of this scorer; they are checked when it scores.
+
+        Parameters
+        ----------
+        **params
+            The new values, by name.
+
+        Returns
+        -------
+        GroupedScorer
+            The scorer itself.
+        """
+        known = self.get_params()
+        unknown = [name for name in params if name not in known]
+        if unknown:
+            raise ValueError(
+                f"Invalid parameter {unknown[0]!r} for {self!r}. Valid parameters are: "
+                f"{list(known)!r}."
+            )
+        super().set_params(**params)
+        return self
 
     @property
     def measure(self) -> Measure:

@@ -6,7 +6,7 @@ scikit-learn renames what is read here, scorers say nothing of cut queries, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from inspect import currentframe
@@ -69,7 +69,7 @@ def split_under_way(
     `requested` is the scorer's request for `groups`: True, or the name that they are passed by.
     None if what is scored is not the test set of a split.
     """
-    frame = next(filter(_is_splitting, _frames()), None)
+    frame = _splitting_frame()
     if frame is None:
         return None
     found = frame.f_locals
@@ -88,7 +88,7 @@ def split_under_way(
 
 def count_all_rows() -> int:
     """How many rows the X has that a tool has split; 0 if none is known."""
-    frame = next(filter(_is_splitting, _frames()), None)
+    frame = _splitting_frame()
     with suppress(Exception):
         return 0 if frame is None else count_rows(frame.f_locals["X"])
     return 0
@@ -161,22 +161,23 @@ def _in_sets(queries: _AllQueries, numbers: Ints, scored: Grouping, train: Ints)
     return SplitQueries(n_rows, n_trained[numbers], lacks_rows)
 
 
-def _is_splitting(frame: FrameType) -> bool:
-    is_known = frame.f_code.co_name in FUNCTIONS
-    return is_known and str(frame.f_globals.get("__name__")).startswith("sklearn.")
-
-
-def _frames() -> Iterator[FrameType]:
-    """The functions that are running, the innermost first."""
+def _splitting_frame() -> FrameType | None:
+    """The innermost function of scikit-learn's tools that is running."""
     frame = currentframe()
     while frame is not None:
-        yield frame
+        name = frame.f_code.co_name
+        if name in FUNCTIONS and str(frame.f_globals.get("__name__")).startswith("sklearn."):
+            return frame
         frame = frame.f_back
+    return None
 
 
 def in_score_of_pipeline() -> bool:
     """Whether a Pipeline is being scored, so that its last step gets a transformed X."""
-    return any(
-        frame.f_code.co_name == "score" and isinstance(frame.f_locals.get("self"), Pipeline)
-        for frame in _frames()
-    )
+    frame = currentframe()
+    while frame is not None:
+        is_score = frame.f_code.co_name == "score"
+        if is_score and isinstance(frame.f_locals.get("self"), Pipeline):
+            return True
+        frame = frame.f_back
+    return False
