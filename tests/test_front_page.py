@@ -30,7 +30,7 @@ def one_model():
         return cross_val_score(search.best_estimator_, X, y, scoring=scoring, cv=cv).mean()
 
     of_parts = make_ndcg_scorer(k=10, group_by="query", undefined=0.0)  # some have nothing relevant
-    with pytest.warns(QueryLeakWarning, match="scored queries have another number of rows"):
+    with pytest.warns(QueryLeakWarning, match="scored queries are incomplete"):
         cut = mean(of_parts, KFold(5, shuffle=True, random_state=0))
     return {
         "each query by itself": search.best_score_,

@@ -5,8 +5,9 @@ import re
 import sys
 import tomllib
 from functools import cache
+from graphlib import TopologicalSorter
 from importlib.metadata import version
-from inspect import cleandoc, isclass, isfunction, ismethod, signature
+from inspect import cleandoc, getmembers, isclass, isfunction, ismethod, signature
 from pathlib import Path
 from typing import get_args
 
@@ -80,6 +81,24 @@ def test_folders_import_only_from_those_before_them():
     assert backward == []
 
 
+def module_of(path):
+    """The module that a dotted path is in: "_rows.ids" of "_rows.ids.first_rows"."""
+    while path and path not in NAMES:
+        path = path.rpartition(".")[0]
+    return path
+
+
+def test_modules_do_not_import_each_other_in_a_circle():
+    # imports for types alone count, too: they tell what a module needs to know
+    needed = {
+        module.removesuffix(".__init__"): {
+            module_of(path) for path in imports_of_the_package(module)
+        }
+        for module in set(MODULES) - {"__init__"}
+    }
+    TopologicalSorter({name: needs - {name, ""} for name, needs in needed.items()}).prepare()
+
+
 def private_imports(module):
     """Private names of other modules and libraries that a module imports."""
     for source, name in imports(module):
@@ -90,13 +109,20 @@ def private_imports(module):
 
 
 def private_attributes(module):
-    """Private attributes that a module takes from what it imports of the package."""
+    """Private attributes that a module takes from an import, or that it does not define itself."""
     imported = {path.split(".")[-1] for path in imports_of_the_package(module)}
+    defined, used = {"_replace", "_repr_html_"}, {}  # of named tuples, and of Jupyter
     for node in syntax(module):
-        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
-            continue
-        if node.attr.startswith("_") and node.value.id in imported:
-            yield f"{node.value.id}.{node.attr}"
+        if isinstance(node, ast.FunctionDef):
+            defined.add(node.name)
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            defined.add(node.target.id)
+        elif isinstance(node, ast.Attribute) and re.match("_[^_]", node.attr):
+            if isinstance(node.ctx, ast.Store):
+                defined.add(node.attr)
+            else:
+                used[node.attr, ast.unparse(node.value)] = None
+    return [(name, of) for name, of in used if name not in defined or of in imported]
 
 
 @pytest.mark.parametrize("private_names", [private_imports, private_attributes])
@@ -195,6 +221,31 @@ def test_public_objects_say_that_they_are_of_the_public_module():
             assert getattr(module, name).__module__ == module.__name__
 
 
+def public_callables():
+    """(name, callable) of all public functions, classes and methods."""
+    frames = pytest.importorskip("sklearn_ndcg.frames")
+    for module in (sklearn_ndcg, inference, frames):
+        for name in module.__all__:
+            public = getattr(module, name)
+            if callable(public) and not (isclass(public) and issubclass(public, Warning)):
+                yield name, public
+            if isclass(public):
+                methods = getmembers(public, lambda member: isfunction(member) or ismethod(member))
+                yield from ((f"{name}.{method}", f) for method, f in methods if method[0] != "_")
+
+
+def test_annotations_show_no_private_module():
+    # `inspect.signature`, `help` and editors print them as they are written
+    last_names = {name.split(".")[-1] for name in NAMES}
+    shown = {}
+    for name, public in public_callables():
+        for parameter in signature(public).parameters.values():
+            modules = set(re.findall(r"([\w.]+)\.\w", str(parameter.annotation)))
+            if any(set(path.split(".")) & last_names for path in modules):
+                shown[f"{name}({parameter.name})"] = parameter.annotation
+    assert shown == {}
+
+
 # what functions return, described by attributes: tests/inference/test_public_results.py
 RESULTS = {"Comparison", "GroupedScorer", "NDCGInterval", "SegmentTable"}
 
@@ -227,6 +278,7 @@ def test_options_are_keywords():
             found |= {f"{name.split('.')[-1]}.{option}" for option in by_position - DATA}
     only = {"QuerySplitter.cv", "jarvelin_kekalainen.b", "largest_differences.n", "to_frame.of"}
     only |= {"explain_difference.first", "explain_difference.second"}
+    only |= {"get_params.deep"}  # as in scikit-learn
     assert found == only
 
 

@@ -19,7 +19,7 @@ from sklearn_ndcg._metrics.row_names import ListNames
 from sklearn_ndcg._rows.grouping import Grouping
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ListRankings(Rankings):
     """The rows of ranked `lists`; of several rankers these are the rows of the first.
 

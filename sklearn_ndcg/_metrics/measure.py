@@ -398,7 +398,7 @@ class QueryFunction:
 
     def values(self, queries: Queries) -> Floats:
         """The value of each query, shape (n_queries, 1)."""
-        values = np.full((len(queries), 1), np.nan)
+        found = np.full((len(queries), 1), np.nan)
         # all threads have one list of filters, which two at a time would not leave as it was
         with self._lock, warnings.catch_warnings():
             warnings.filterwarnings("error", _UNDEFINED)
@@ -406,18 +406,22 @@ class QueryFunction:
             for query, start in enumerate(queries.starts):
                 rows = slice(start, start + queries.lengths[query])
                 if rows.start < rows.stop:
-                    values[query] = self._value(
-                        *self._in_order(queries.gain[rows], queries.score[rows]),
-                        queries.labels[query : query + 1],
-                    )
-        return values if self.greater_is_better else -values
+                    y_true, y_score = self._in_order(queries.gain[rows], queries.score[rows])
+                    columns = {
+                        name: column[rows].copy() for name, column in queries.columns.items()
+                    }
+                    label = queries.labels[query : query + 1]
+                    found[query] = self._value(y_true, y_score, columns, label)
+        return found if self.greater_is_better else -found
 
-    def _value(self, y_true: Floats, y_score: Floats, label: Ids) -> float:
+    def _value(
+        self, y_true: Floats, y_score: Floats, columns: Mapping[str, Any], label: Ids
+    ) -> float:
         """The value of a query, whose label is for errors; nan if it is undefined."""
         # counted before the function is called, as it may write to its arrays
         n_returned, n_documents = np.count_nonzero(y_score > -np.inf), len(y_score)
         try:
-            returned = self.function(y_true, y_score, **(self.options or {}))
+            returned = self.function(y_true, y_score, **{**(self.options or {}), **columns})
         except Exception as error:
             if re.search(_UNDEFINED, repr(error)):
                 return np.nan

@@ -136,8 +136,9 @@ def _array_column(X: Table, key: Hashable, name: str) -> Column:
         raise ValueError(
             f"{name}={key!r} is a name, but X arrived as {type(X).__name__}, without names. If a "
             "step of a Pipeline has dropped them, put GroupedRanker around the Pipeline or call "
-            'its set_output(transform="pandas"). If a tool has, as RFECV does, put the values in '
-            "the index of y too, a pandas Series. If X had none, pass the number of the column."
+            'its set_output(transform="pandas"). If a tool has, put the values in the index of y, '
+            "too, a pandas Series; where it makes an array of y as well, as RFECV does, route ids "
+            "as groups. If X had none, pass the number of the column."
             f"{_hint_of_list(key, name)}"
         )
     matrix = _matrix(X)

@@ -301,9 +301,15 @@ def _refuse_shape(ids: Ids, groups: object, n_rows: int, name: str) -> NoReturn:
             f"{ids.shape}.{hint}"
         )
     if len(ids) != n_rows:
+        hint = _sizes_hint(groups, n_rows)
+        if name == "groups" and len(ids) > n_rows:
+            hint = (
+                " If these are the ids of all rows, in make_scorer, pass "
+                "make_ndcg_scorer(group_by=...) instead, which finds those of each fold in X."
+            )
         raise ValueError(
             f"{name} must have one {_noun(name)} for each of the {n_rows} rows, got {len(ids)}."
-            + _sizes_hint(groups, n_rows)
+            + hint
         )
     raise TypeError(f"{name} must be ids that can be sorted, got dtype {ids.dtype}.")
 

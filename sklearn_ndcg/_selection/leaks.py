@@ -4,31 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sized
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Ints
+from sklearn_ndcg._checks import Ints, Mask
 from sklearn_ndcg._rows.columns import count_rows
 from sklearn_ndcg._rows.grouping import Grouping
 from sklearn_ndcg._rows.ids import columns_of_ids
 from sklearn_ndcg._rows.label_texts import shown_labels
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg._selection import id_features, tool_splits
-from sklearn_ndcg._selection.libraries import Array
+from sklearn_ndcg._selection.libraries import Array, Estimator, GroupBy
 
-if TYPE_CHECKING:
-    from sklearn_ndcg._selection.scorers import GroupedScorer
+_SPLIT_WHOLE = "Split whole queries, with QuerySplitter around any splitter, or with GroupKFold."
+_IF_MEANT = "If this is meant: warnings.simplefilter('ignore', QueryLeakWarning)."
 
 
 class QueryLeakWarning(UserWarning):
-    """Scored queries have only some of their rows, and the model may be trained on the others.
+    """Scored queries have only some of their rows: the model may be trained on the others.
 
-    In scikit-learn's tools, scorers compare the test rows with all rows of X, for any estimator.
-    Elsewhere, scorers and `GroupedRanker.score` compare them with those that a `GroupedRanker` was
-    trained on: alone, as the last step of a Pipeline or as the `best_estimator_` of a search, but
-    not with ids in a column that a Pipeline has transformed.
+    In scikit-learn's tools, scorers look for the other rows in the training set, for any estimator,
+    and warn, too, if the tool has drawn rows from both sets. Elsewhere, scorers and
+    `GroupedRanker.score` compare the number of rows with that which a `GroupedRanker` was trained
+    on: alone, as the last step of a Pipeline or as the `best_estimator_` of a search, but not with
+    ids in a column that a Pipeline has transformed.
 
     Examples
     --------
@@ -44,10 +45,14 @@ class QueryLeakWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class QuerySizes:
-    """The number of rows of each query, in training or in all data; ids are sorted."""
+    """The number of rows of each query, in training or in all data; ids are sorted.
+
+    `in_features` says that the ids were read from X itself, not from an index level or `groups`.
+    """
 
     labels: Array
     lengths: Ints
+    in_features: bool = False
 
     @classmethod
     def of(cls, all_groups: Any) -> QuerySizes | None:
@@ -93,8 +98,16 @@ class QuerySizes:
 
     def warn_if_leaked(self, scored: Grouping) -> None:
         """Warn if a query had another number of rows in training."""
-        if len(self.labels) > 1:  # `one_ranking` has a single id
-            _warn_if_cut(scored, self.lengths_of(scored.labels), "training")
+        if len(self.labels) == 1:  # of `one_ranking`
+            return
+        differences = _differences(scored, self.lengths_of(scored.labels), "training")
+        if differences:
+            _checks.warn(
+                f"{differences} The model may be trained on their other rows, so that the score is "
+                "too good, or ids start again in these rows, and are other queries: give those new "
+                f"ids. {_SPLIT_WHOLE} {_IF_MEANT}",
+                QueryLeakWarning,
+            )
 
     def warn_if_ids_collapsed(self, scored: Grouping) -> None:
         """Warn if one id has most of the rows, and far more than any training query."""
@@ -110,50 +123,75 @@ class QuerySizes:
             )
 
 
-def warn_of_training(estimator: object, X: Any, scorer: GroupedScorer, scored: Grouping) -> None:
-    """Warn if the model in `estimator` may have seen what it is scored on, or learned from ids."""
-    lengths = tool_splits.lengths_before(scorer, X, scored)
-    if lengths is not None:
-        hint = " A search with resource='n_samples' draws rows, too."
-        if _checks.is_integer(scorer.group_by):
-            hint += (
-                f" If a tool removes columns, pass groups instead of group_by={scorer.group_by}."
-            )
-        _warn_if_cut(scored, lengths, "the whole X", hint)
+def warn_of_training(
+    estimator: Estimator, X: Any, group_by: GroupBy, requested: str | bool | None, scored: Grouping
+) -> None:
+    """Warn if the model in `estimator` may have seen what it is scored on, or learned from ids.
+
+    `requested` is the scorer's request for `groups`: True, or the name that they are passed by.
+    """
+    split = tool_splits.split_under_way(X, group_by, requested, scored)
+    if isinstance(split, tool_splits.OtherIds):
+        _checks.warn(
+            f"group_by={group_by} finds other ids in the {split.n_columns} columns that are scored "
+            f"than in the {split.n_columns_before} of the whole X: the tool removes columns. With "
+            f"metadata routing on, pass groups instead of group_by={group_by}.",
+            QueryLeakWarning,
+        )
+    elif split is not None:
+        _warn_of_split(split, scored)
     model, steps = id_features.model_in(estimator)
     trained = getattr(model, "trained_queries_", None)
     if not isinstance(trained, QuerySizes):
-        id_features.warn_if_learned(model, steps, X, scorer.group_by)
+        id_features.warn_if_learned(model, steps, X, group_by)
         return
     # a fitted GroupedRanker: steps of a Pipeline may have changed ids in a column
-    in_column = callable(model.group_by) or bool(model._group_columns)
-    is_same = scorer.group_by is None or model.group_by in (None, scorer.group_by)
-    if is_same and not (steps and in_column):
+    is_same = group_by is None or model.group_by in (None, group_by)
+    if is_same and not (steps and trained.in_features):
         trained.warn_if_ids_collapsed(scored)
-        if lengths is None and not (in_column and tool_splits.in_score_of_pipeline()):
+        if split is None and not (trained.in_features and tool_splits.in_score_of_pipeline()):
             trained.warn_if_leaked(scored)
+
+
+def _warn_of_split(split: tool_splits.SplitQueries, scored: Grouping) -> None:
+    """Warn if the model was trained on rows of a scored query, or if the tool draws rows."""
+    incomplete = scored.lengths < split.n_rows
+    leaked = incomplete & (split.n_trained > 0)
+    if leaked.any():
+        query, label = _first(leaked, scored)
+        _checks.warn(
+            f"{leaked.sum()} of {len(leaked)} scored queries are incomplete: query {label} has "
+            f"{scored.lengths[query]} of its {split.n_rows[query]} rows in the test set, and "
+            f"{split.n_trained[query]} in the training set. The score may be too good. "
+            f"{_SPLIT_WHOLE} {_IF_MEANT}",
+            QueryLeakWarning,
+        )
+    elif incomplete.any() and split.training_lacks_rows:
+        query, label = _first(incomplete, scored)
+        _checks.warn(
+            f"{incomplete.sum()} of {len(incomplete)} scored queries are incomplete: query {label} "
+            f"is scored on {scored.lengths[query]} of its {split.n_rows[query]} rows, and training "
+            "queries lack rows, too. A search with resource='n_samples' draws rows, and what is "
+            "left of a query is easier to rank: let a GroupedRanker draw whole queries, with "
+            "resource='max_queries'. If rows are left out on purpose, ignore this warning.",
+            QueryLeakWarning,
+        )
+
+
+def _first(queries: Mask, scored: Grouping) -> tuple[int, str]:
+    """The number and the label of the first of some queries, by label."""
+    numbers = np.flatnonzero(queries)
+    first = numbers[np.argsort(scored.labels[numbers])[0]]
+    return int(first), shown_labels(scored.labels[[first]])
 
 
 def _differences(scored: Grouping, lengths: Ints, where: str) -> str:
     """Say which queries have other lengths there; "" if none has. A length of 0 is not known."""
-    cut = np.flatnonzero((lengths > 0) & (lengths != scored.lengths))
-    if not len(cut):
+    differs = (lengths > 0) & (lengths != scored.lengths)
+    if not differs.any():
         return ""
-    first = cut[np.argsort(scored.labels[cut])[0]]
+    query, label = _first(differs, scored)
     return (
-        f"{len(cut)} of the {len(lengths)} scored queries have another number of rows than in "
-        f"{where}: query {shown_labels(scored.labels[[first]])} has {scored.lengths[first]} here "
-        f"and {lengths[first]} there."
+        f"{differs.sum()} of the {len(lengths)} scored queries have another number of rows than in "
+        f"{where}: query {label} has {scored.lengths[query]} here and {lengths[query]} there."
     )
-
-
-def _warn_if_cut(scored: Grouping, lengths: Ints, where: str, hint: str = "") -> None:
-    differences = _differences(scored, lengths, where)
-    if differences:
-        _checks.warn(
-            f"{differences} The model may be trained on their other rows, so the score may be too "
-            "good. Split whole queries, with QuerySplitter around any splitter, or with "
-            f"GroupKFold.{hint} If this is meant: "
-            "warnings.simplefilter('ignore', QueryLeakWarning).",
-            QueryLeakWarning,
-        )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Si
 from dataclasses import dataclass, replace
 from inspect import Parameter, signature
 from numbers import Number
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import sklearn
@@ -19,15 +19,12 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import PredefinedSplit
 from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags, metadata_routing
+from sklearn.utils import metadata_routing
 from sklearn.utils.metadata_routing import UNUSED, MetadataRequest, MetadataRouter, MethodMapping
 
 from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._rows.columns import column_names, count_rows, take_rows
 from sklearn_ndcg._rows.grouping import Grouping
-
-if TYPE_CHECKING:
-    from sklearn_ndcg._selection.ranker import GroupedRanker
 
 Estimator: TypeAlias = Any  # a ranker, regressor or classifier, or a Pipeline that ends in one
 Params: TypeAlias = dict[str, Any]
@@ -182,10 +179,10 @@ def _parameters_in(value: object, name: str = "") -> Iterator[tuple[str, Any]]:
         yield from _parameters_in(item, str(key).rpartition("__")[2])
 
 
-def refuse_row_numbers(ranker: GroupedRanker, inner: Estimator, rows: QueryRows) -> None:
+def refuse_row_numbers(inner: Estimator, rows: QueryRows, is_precomputed: bool) -> None:
     """Raise for what refers to rows by number or order, as rows are sorted by query."""
     settings = settings_of(inner)
-    settings["A precomputed X"] = get_tags(ranker).input_tags.pairwise
+    settings["A precomputed X"] = is_precomputed
     for name, value in (settings | rows.params).items():
         kind = name.rpartition("__")[2]
         follows = kind in _STARTS and is_aligned(kind, value, count_rows(rows.y))
@@ -296,8 +293,11 @@ def routing_of(estimator: Estimator, owner: str) -> MetadataRouter:
     return router.add(steps=steps, method_mapping=mapping)
 
 
-def route(ranker: GroupedRanker, rows: QueryRows, grouping: Grouping | None) -> QueryRows:
-    """Divide parameters of `fit`, weights and groups among the last step and those before it."""
+def route(ranker: Estimator, rows: QueryRows, grouping: Grouping | None) -> QueryRows:
+    """Divide parameters of `fit`, weights and groups among the last step and those before it.
+
+    `ranker` is a `GroupedRanker`, the router.
+    """
     last = last_step(ranker.estimator)
     passed = {} if grouping is None else {"groups": grouping.labels[grouping.row_codes()]}
     if "groups" in signature(last.fit).parameters:
@@ -327,7 +327,7 @@ def route(ranker: GroupedRanker, rows: QueryRows, grouping: Grouping | None) -> 
     return replace(rows, params=params, metadata=metadata, weight=weight)
 
 
-def _refuse_nested_rankers(ranker: GroupedRanker, last: Estimator) -> None:
+def _refuse_nested_rankers(ranker: Estimator, last: Estimator) -> None:
     """Raise if an estimator inside of the last step takes groups, which would not reach it."""
     inside = [value for _, value in _parameters_in(last) if hasattr(value, "fit")]
     if groups_parameter(last) or any(isinstance(value, type(ranker)) for value in inside):

@@ -24,8 +24,19 @@ from sklearn_ndcg._rows.containers import Column, Table
 from sklearn_ndcg._rows.grouping import Grouping
 from sklearn_ndcg._rows.id_warnings import warn_of_equal_relevance, warn_of_single_documents
 from sklearn_ndcg._rows.labels import refuse_reordered
-from sklearn_ndcg._selection import leaks, libraries, scorers, stopping
-from sklearn_ndcg._selection.libraries import Array, Params, QueryRows, Split
+from sklearn_ndcg._selection import libraries, stopping
+from sklearn_ndcg._selection.leaks import QuerySizes
+from sklearn_ndcg._selection.libraries import (
+    Array,
+    Estimator,
+    GroupBy,
+    OrderBy,
+    Params,
+    QueryRows,
+    Seed,
+    Split,
+)
+from sklearn_ndcg._selection.scorers import GroupedScorer, make_ndcg_scorer, without_columns
 
 Validation = Literal["random", "last"]
 
@@ -140,16 +151,16 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self,
         estimator: Any,
         *,
-        group_by: libraries.GroupBy = None,
-        order_by: libraries.OrderBy = None,
+        group_by: GroupBy = None,
+        order_by: OrderBy = None,
         k: int | None = None,
         max_queries: int | None = None,
         early_stopping: bool = False,
-        scoring: scorers.GroupedScorer | None = None,
+        scoring: GroupedScorer[float] | None = None,
         validation: Validation = "random",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
-        random_state: libraries.Seed = None,
+        random_state: Seed = None,
     ) -> None:
         self.estimator = estimator
         self.group_by = group_by
@@ -251,7 +262,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             sorts = hands_over or self.early_stopping or self.max_queries is not None
             if sorts:
                 self._warn_of_ids(relevance, grouping)
-                libraries.refuse_row_numbers(self, inner, rows)
+                is_precomputed = utils.get_tags(self).input_tags.pairwise
+                libraries.refuse_row_numbers(inner, rows, is_precomputed)
             train, held_out = self._split_rows(rows, grouping, times, hands_over)
 
         def fit_last(train: QueryRows, held_out: QueryRows | None) -> None:
@@ -259,9 +271,12 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             if held_out is None:
                 last.fit(train.X, train.y, **params)
             else:
-                self.best_iteration_ = stopping.fit_until_best(self, last, train, held_out, params)
+                stopping.check_can_stop(last, libraries.last_step(self.estimator), self.scoring)
+                rule = stopping.StoppingRule(held_out, self.scoring, self.k, self.n_iter_no_change)
+                self.best_iteration_ = stopping.fit_until_best(last, train, rule, params)
 
-        libraries.fit_steps(inner, train, held_out, fit_last)
+        with without_columns(self._group_columns):
+            libraries.fit_steps(inner, train, held_out, fit_last)
         self.estimator_ = inner
 
     def predict(self, X: Any) -> Array:
@@ -339,11 +354,11 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._features(X)  # raises if X is not as in fit
         groups = columns.values_by(X, self.group_by, groups, y)  # before y loses its index
-        scorer = scorers.make_ndcg_scorer(k=self.k) if self.scoring is None else copy(self.scoring)
+        scorer = make_ndcg_scorer(k=self.k) if self.scoring is None else copy(self.scoring)
         if groups is not None:
             scorer.set_params(group_by=None)
         y = utils.column_or_1d(y, warn=True)
-        return float(scorer(self, X, y, sample_weight, groups=groups))  # type: ignore[arg-type]
+        return scorer(self, X, y, sample_weight, groups=groups)
 
     @property
     def feature_importances_(self) -> Array:
@@ -438,7 +453,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("Sample weights must contain at least one non-zero number.")
         return X, relevance, ids, times, weight
 
-    def _check_groups(self, groups: object, last: libraries.Estimator) -> None:
+    def _check_groups(self, groups: object, last: Estimator) -> None:
         takes_groups = libraries.groups_parameter(last)
         if groups is not None or not (takes_groups or self.early_stopping):
             return
@@ -489,7 +504,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """Training rows and held-out rows, sorted by query if `sorts` or if these are not all."""
         trained, held_out = self._draw_queries(grouping, times)
         known = np.sort(np.append(trained, held_out))
-        self.trained_queries_ = leaks.QuerySizes(grouping.labels[known], grouping.lengths[known])
+        in_features = callable(self.group_by) or bool(self._group_columns)
+        self.trained_queries_ = QuerySizes(
+            grouping.labels[known], grouping.lengths[known], in_features
+        )
         self.query_ids_ = self.trained_queries_.labels
         are_all = len(trained) == len(grouping.lengths)
         if are_all and (grouping.is_in_order or not sorts):  # nothing is copied

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import replace
 from functools import wraps
-from typing import Any, ClassVar, Literal, ParamSpec, TypeVar, Unpack, get_args
+from inspect import Parameter, signature
+from typing import Any, ClassVar, Generic, ParamSpec, Self, TypeVar, Unpack, cast, overload
 
 import numpy as np
+import sklearn
 import sklearn.metrics
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import UNUSED
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Cutoff, Floats, Undefined
+from sklearn_ndcg._checks import Cutoff, Undefined
 from sklearn_ndcg._metrics.array_rankings import rankings_of
 from sklearn_ndcg._metrics.functions import dcg_score, ndcg_score
 from sklearn_ndcg._metrics.measure import (
@@ -29,25 +33,44 @@ from sklearn_ndcg._metrics.measure import (
     has_several_cutoffs,
     known_options,
 )
+from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._rows import columns
 from sklearn_ndcg._rows.labels import refuse_reordered
-from sklearn_ndcg._selection import leaks
-
-Response = Literal["predict_proba", "decision_function", "predict", "score_samples"]
-ResponseMethod = Literal["auto"] | Response | Sequence[Response] | Callable[[Any, Any], ArrayLike]
+from sklearn_ndcg._selection import leaks, tool_splits
+from sklearn_ndcg._selection.responses import ResponseMethod, expected_gain, method_of, methods_in
 
 Options = ParamSpec("Options")
-Result = TypeVar("Result")
+Made = TypeVar("Made")
+Score = TypeVar("Score", float, dict[str, float])
+Request = bool | str | None
 
+_METRICS: dict[str, tuple[Callable[..., Any], type[DCG]]] = {
+    "ndcg": (ndcg_score, NDCG),
+    "dcg": (dcg_score, DCG),
+}
 _OF_ALL_QUERIES = (dcg_score, ndcg_score, sklearn.metrics.dcg_score, sklearn.metrics.ndcg_score)
 _PREFIX = re.compile(r"^(.+?)(_at_|[\W_]*)\{k\}.*")  # its first group is "ndcg" in "ndcg_at_{k}"
 
 
-def _by_keyword(make: Callable[Options, Result]) -> Callable[Options, Result]:
+# the columns that a GroupedRanker has removed from X for the estimator that it is fitting
+_removed: ContextVar[Sequence[Hashable]] = ContextVar("_removed", default=())
+
+
+@contextmanager
+def without_columns(keys: Sequence[Hashable]) -> Iterator[None]:
+    """While an estimator is fitted on X without these columns, no scorer may count columns."""
+    token = _removed.set(keys)
+    try:
+        yield
+    finally:
+        _removed.reset(token)
+
+
+def _by_keyword(make: Callable[Options, Made]) -> Callable[Options, Made]:
     """Say how to call `make` where it gets positional arguments, or where a tool calls it."""
 
     @wraps(make)
-    def checked(*args: Options.args, **kwargs: Options.kwargs) -> Result:
+    def checked(*args: Options.args, **kwargs: Options.kwargs) -> Made:
         if not args:
             return make(*args, **kwargs)
         if len(args) == 1:
@@ -63,6 +86,26 @@ def _by_keyword(make: Callable[Options, Result]) -> Callable[Options, Result]:
     return checked
 
 
+@overload
+def make_ndcg_scorer(
+    *,
+    k: Cutoff = None,
+    group_by: Any = None,
+    response_method: ResponseMethod = "auto",
+    name: str | None = None,
+    all_groups: Any = None,
+    **options: Unpack[NDCGOptions],
+) -> GroupedScorer[float]: ...
+@overload
+def make_ndcg_scorer(
+    *,
+    k: Sequence[Cutoff],
+    group_by: Any = None,
+    response_method: ResponseMethod = "auto",
+    name: str | None = None,
+    all_groups: Any = None,
+    **options: Unpack[NDCGOptions],
+) -> GroupedScorer[dict[str, float]]: ...
 @_by_keyword
 def make_ndcg_scorer(
     *,
@@ -72,7 +115,7 @@ def make_ndcg_scorer(
     name: str | None = None,
     all_groups: Any = None,
     **options: Unpack[NDCGOptions],
-) -> GroupedScorer:
+) -> GroupedScorer[Any]:
     """Make a scorer of NDCG per query, for `GridSearchCV`, `cross_val_score` and similar tools.
 
     The query id of each row comes from one of two places. With metadata routing on, the ids are the
@@ -142,8 +185,8 @@ def make_ndcg_scorer(
     Warns
     -----
     QueryLeakWarning
-        If a split of one of scikit-learn's tools cuts queries; elsewhere if a `GroupedRanker` is
-        scored on queries whose other rows it was trained on.
+        If a split of one of scikit-learn's tools cuts queries, or if the tool draws rows; elsewhere
+        if a `GroupedRanker` is scored on queries whose other rows it was trained on.
 
     UserWarning
         If the column of ids is a feature of the estimator, alone or in a Pipeline; if an estimator
@@ -180,10 +223,33 @@ def make_ndcg_scorer(
     >>> round(float(search.fit(X, y, groups=query).best_score_), 3)
     0.839
     """
-    measure = NDCG(k=k, **_scorer_options(make_ndcg_scorer, options, NDCGOptions))
-    return _make(measure, all_groups, group_by=group_by, response_method=response_method, name=name)
+    checked = _scorer_options(make_ndcg_scorer, options, NDCGOptions)
+    own = {"group_by": group_by, "response_method": response_method, "name": name}
+    return _make("ndcg", all_groups, k=k, **own, **checked)
 
 
+@overload
+def make_dcg_scorer(
+    *,
+    k: Cutoff = None,
+    group_by: Any = None,
+    response_method: ResponseMethod = "auto",
+    name: str | None = None,
+    all_groups: Any = None,
+    log_base: float = 2,
+    **options: Unpack[DCGOptions],
+) -> GroupedScorer[float]: ...
+@overload
+def make_dcg_scorer(
+    *,
+    k: Sequence[Cutoff],
+    group_by: Any = None,
+    response_method: ResponseMethod = "auto",
+    name: str | None = None,
+    all_groups: Any = None,
+    log_base: float = 2,
+    **options: Unpack[DCGOptions],
+) -> GroupedScorer[dict[str, float]]: ...
 @_by_keyword
 def make_dcg_scorer(
     *,
@@ -194,7 +260,7 @@ def make_dcg_scorer(
     all_groups: Any = None,
     log_base: float = 2,
     **options: Unpack[DCGOptions],
-) -> GroupedScorer:
+) -> GroupedScorer[Any]:
     """Make a scorer of DCG per query: `make_ndcg_scorer` without the division by the ideal.
 
     Parameters
@@ -238,12 +304,11 @@ def make_dcg_scorer(
     --------
     >>> from sklearn_ndcg import make_dcg_scorer
     >>> make_dcg_scorer(k=10, group_by="query", gain="exponential")
-    GroupedScorer(group_by='query',
-              measure=DCG(k=10, gain='exponential'))
+    GroupedScorer(gain='exponential', group_by='query', k=10, score_func='dcg')
     """
     checked = _scorer_options(make_dcg_scorer, options, DCGOptions)
-    measure = DCG(k=k, log_base=log_base, **checked)
-    return _make(measure, all_groups, group_by=group_by, response_method=response_method, name=name)
+    own = {"group_by": group_by, "response_method": response_method, "name": name}
+    return _make("dcg", all_groups, k=k, log_base=log_base, **own, **checked)
 
 
 def make_query_scorer(
@@ -256,7 +321,7 @@ def make_query_scorer(
     name: str | None = None,
     all_groups: Any = None,
     **kwargs: Any,
-) -> GroupedScorer:
+) -> GroupedScorer[float]:
     """Make a scorer of any metric per query: scikit-learn's `make_scorer` for queries.
 
     It calls `score_func` once for each query, with the rows of that query, and takes the mean.
@@ -292,7 +357,9 @@ def make_query_scorer(
         The ids of all rows that will be split; a cut query then raises an error.
 
     **kwargs
-        Further keyword arguments of `score_func`.
+        Further keyword arguments of `score_func`, the same for all queries. Values per row are
+        requested instead: ``scorer.set_score_request(price=True)``, with metadata routing on and
+        ``params={"price": price}`` in the tool. `score_func` then gets those of its query.
 
     Returns
     -------
@@ -306,8 +373,9 @@ def make_query_scorer(
         If `score_func` is not a function of y_true and y_score.
 
     ValueError
-        If `score_func` does not return one number, and as in `make_ndcg_scorer`. Errors of
-        `score_func` are not caught, except those of scikit-learn for a query with a single class.
+        If an option has one value per row, if `score_func` does not return one number, and as in
+        `make_ndcg_scorer`. Errors of `score_func` are not caught, except those of scikit-learn for
+        a query with a single class.
 
     Warns
     -----
@@ -358,14 +426,15 @@ def make_query_scorer(
             f"score_func gets the rows of one query, but {score_func.__name__} takes those of all: "
             f"use make_{score_func.__name__}r."
         )
-    measure = QueryFunction(
-        function=score_func,
-        options=kwargs or None,
-        greater_is_better=greater_is_better,
-        undefined=undefined,
-    )
-    name = name or measure.name
-    return _make(measure, all_groups, group_by=group_by, response_method=response_method, name=name)
+    clashing = [option for option in kwargs if hasattr(GroupedScorer, option)]
+    if clashing:
+        raise TypeError(
+            f"{clashing[0]} is a method of scorers, and cannot be passed here: pass "
+            f"functools.partial(score_func, {clashing[0]}=...)."
+        )
+    own = {"group_by": group_by, "response_method": response_method, "name": name}
+    kwargs |= {"greater_is_better": greater_is_better, "undefined": undefined}
+    return _make(score_func, all_groups, **own, **kwargs)
 
 
 def _scorer_options(
@@ -377,15 +446,35 @@ def _scorer_options(
             "group_by, which says where in X the ids are, or pass groups to the tool, with "
             "metadata routing on."
         )
+    if "sample_weight" in options:
+        raise TypeError(
+            f"{caller.__name__} does not take sample_weight, as a scorer gets only some rows. With "
+            "metadata routing on, call set_score_request(sample_weight=True) of the scorer, and "
+            'pass params={"sample_weight": weights} to the tool.'
+        )
     return known_options(caller, options, kind)
 
 
-def _make(measure: Measure, all_groups: Any, **parameters: Any) -> GroupedScorer:
-    scorer = GroupedScorer(measure, all_groups=leaks.QuerySizes.of(all_groups), **parameters)
-    # both raise if a parameter is not valid; `score` calls them, too, as parameters may be set
-    scorer._names()
-    _methods(scorer.response_method)
+def _make(score_func: Any, all_groups: Any, **parameters: Any) -> GroupedScorer[Any]:
+    sizes = leaks.QuerySizes.of(all_groups)
+    scorer: GroupedScorer[Any] = GroupedScorer(score_func, all_groups=sizes, **parameters)
+    # all raise if a parameter is not valid; `score` calls them, too, as parameters may be set
+    scorer._names(scorer.measure)
+    methods_in(scorer.response_method)
     return scorer
+
+
+def _defaults_of(score_func: object) -> dict[str, Any]:
+    """The options of a metric, with their defaults."""
+    if not isinstance(score_func, str):
+        return {"greater_is_better": True, "undefined": "warn"}
+    _checks.check_choice("score_func", score_func, tuple(_METRICS))
+    function, _ = _METRICS[score_func]
+    return {
+        option.name: option.default
+        for option in signature(function).parameters.values()
+        if option.kind is option.KEYWORD_ONLY and option.name not in ("groups", "sample_weight")
+    }
 
 
 def one_ranking(X: Any) -> NDArray[np.intp]:
@@ -415,28 +504,12 @@ def one_ranking(X: Any) -> NDArray[np.intp]:
     return np.zeros(columns.count_rows(X), dtype=np.intp)
 
 
-class GroupedScorer(BaseEstimator):  # type: ignore[misc]
+class GroupedScorer(BaseEstimator, Generic[Score]):  # type: ignore[misc]
     """A scorer per query, of `make_ndcg_scorer`, `make_dcg_scorer` or `make_query_scorer`.
 
-    It is an estimator because that is scikit-learn's public API for metadata requests, cloning and
-    parameters. Call it, or its `score`, with a fitted estimator.
-
-    Parameters
-    ----------
-    measure : Measure
-        What is computed for each query, and at which cutoffs.
-
-    group_by : str, int, callable or list of names, default=None
-        Where in X the query ids are: a column, an index level, or what a callable returns.
-
-    response_method : str or sequence of str, default="auto"
-        Scores come from the first of these methods that the estimator has.
-
-    name : str, default=None
-        How the keys of a dict are written: ``"ndcg_at_{k}"``. None is ``"ndcg@{k}"``.
-
-    all_groups : array-like of shape (n_all_documents,), default=None
-        The ids of all rows that will be split; a cut query then raises an error.
+    Call it, or its `score`, with a fitted estimator. Its parameters are those of the function that
+    made it: read them with `get_params`, and change them with `set_params`. They are checked when
+    it scores.
 
     See Also
     --------
@@ -444,18 +517,25 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
     make_dcg_scorer : Makes a scorer from the options of `dcg_score`.
     make_query_scorer : Makes a scorer from any metric.
 
+    Notes
+    -----
+    It is an estimator because that is scikit-learn's public API for metadata requests, cloning and
+    parameters.
+
     Examples
     --------
     >>> import numpy as np
     >>> from sklearn.dummy import DummyRegressor
     >>> from sklearn_ndcg import make_ndcg_scorer
     >>> scorer = make_ndcg_scorer(k=[1, 3], name="ndcg_at_{k}")
-    >>> scorer
-    GroupedScorer(measure=NDCG(k=(1, 3)), name='ndcg_at_{k}')
     >>> X, y, query = np.zeros((4, 1)), [1, 0, 0, 1], ["a", "a", "b", "b"]
-    >>> scores = scorer(DummyRegressor().fit(X, y), X, y, groups=query)
-    >>> {name: round(score, 2) for name, score in scores.items()}
+    >>> model = DummyRegressor().fit(X, y)
+    >>> {name: round(score, 2) for name, score in scorer(model, X, y, groups=query).items()}
     {'ndcg_at_1': 0.5, 'ndcg_at_3': 0.82}
+    >>> scorer.set_params(k=3)
+    GroupedScorer(k=3, name='ndcg_at_{k}', score_func='ndcg')
+    >>> round(scorer(model, X, y, groups=query), 2)
+    0.82
     """
 
     _repr_html_ = _repr_mimebundle_ = None  # otherwise notebooks would show it as "not fitted"
@@ -464,23 +544,77 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        measure: Measure,
+        score_func: str | Callable[..., Any],
         *,
         group_by: Any = None,
         response_method: ResponseMethod = "auto",
         name: str | None = None,
         all_groups: Any = None,
+        **options: Any,
     ) -> None:
-        self.measure = measure
+        self.score_func = score_func
         self.group_by = group_by
         self.response_method = response_method
         self.name = name
         self.all_groups = all_groups
+        options = _defaults_of(score_func) | options
+        self._options = tuple(options)
+        for option, value in options.items():
+            setattr(self, option, value)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Get the parameters of this scorer.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Has no effect, as scorers have no parameters inside of parameters.
+
+        Returns
+        -------
+        dict
+            The values of the parameters, by name.
+        """
+        names = ["all_groups", "group_by", "name", "response_method", "score_func", *self._options]
+        return {name: getattr(self, name) for name in sorted(names)}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of this scorer; they are checked when it scores.
+
+        Parameters
+        ----------
+        **params
+            The new values, by name.
+
+        Returns
+        -------
+        GroupedScorer
+            The scorer itself.
+        """
+        known = self.get_params()
+        unknown = [name for name in params if name not in known]
+        if unknown:
+            raise ValueError(
+                f"Invalid parameter {unknown[0]!r} for {self!r}. Valid parameters are: "
+                f"{list(known)!r}."
+            )
+        super().set_params(**params)
+        return self
+
+    @property
+    def measure(self) -> Measure:
+        """What is computed for each query, and at which cutoffs."""
+        options = {name: getattr(self, name) for name in self._options}
+        if isinstance(self.score_func, str):
+            _, kind = _METRICS[self.score_func]
+            return kind(**options)
+        fields = {name: options.pop(name) for name in ("greater_is_better", "undefined")}
+        return QueryFunction(function=self.score_func, options=options or None, **fields)
 
     @property
     def __name__(self) -> str:
         # what scikit-learn's curve displays label their axis with
-        return ", ".join(self._names())
+        return ", ".join(self._names(self.measure))
 
     def score(
         self,
@@ -490,7 +624,8 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         sample_weight: ArrayLike | None = None,
         *,
         groups: ArrayLike | None = None,
-    ) -> float | dict[str, float]:
+        **metadata: Any,
+    ) -> Score:
         """Score `estimator` on X and y.
 
         Parameters
@@ -510,19 +645,31 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         groups : array-like of shape (n_documents,), default=None
             The query id of each row. Ignored if `group_by` says where in X they are.
 
+        **metadata
+            What the `score_func` of `make_query_scorer` takes besides: arrays with one value per
+            row, of which it gets those of each query, and anything else as it is.
+
         Returns
         -------
         float or dict
             The score, or the score at each of several cutoffs, by name.
         """
+        measure = self.measure
         y_score, groups = self.scores_and_groups(estimator, X, y, groups)
         rankings = rankings_of(y, y_score, groups, sample_weight, sort=False)
-        values = rankings.evaluate(self.measure)
+        if isinstance(measure, QueryFunction):
+            self._refuse_options_per_row(rankings.shape[0], int(rankings.grouping.lengths.max()))
+            refuse_reordered(X=X, **metadata)
+            measure, rankings = _with_metadata(measure, rankings, metadata)
+        elif metadata:
+            raise TypeError(f"{measure.name} does not take {', '.join(metadata)}.")
+        values = rankings.evaluate(measure)
         if groups is not None:
             sizes = leaks.QuerySizes.of(self.all_groups)
             if sizes is not None:
                 sizes.refuse_cut(rankings.grouping)
-            leaks.warn_of_training(estimator, X, self, rankings.grouping)
+            requested = self.get_metadata_routing().score.requests["groups"]
+            leaks.warn_of_training(estimator, X, self.group_by, requested, rankings.grouping)
         means = values.report_undefined().means().tolist()
         if np.isnan(means[0]):
             _checks.warn(
@@ -531,8 +678,8 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
                 "whatever error_score is. Use fewer or stratified folds, or undefined=0.",
                 UndefinedMetricWarning,
             )
-        scores = dict(zip(self._names(), means, strict=True))
-        return scores if has_several_cutoffs(self.measure) else float(means[0])
+        scores = dict(zip(self._names(measure), means, strict=True))
+        return cast("Score", scores if has_several_cutoffs(measure) else means[0])
 
     __call__ = score
 
@@ -564,6 +711,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             The query ids; None if each row is a query.
         """
         self._refuse_binned(estimator, X)
+        self._refuse_removed(X)
         groups = columns.values_by(X, self.group_by, groups, y)
         refuse_reordered(X=X, y=y, groups=groups)
         # with ids, labels of shape (n_documents, 1) are a column
@@ -592,14 +740,45 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
                 "this scorer pass it to GroupedRanker(estimator, early_stopping=True, scoring=...)."
             )
 
+    def _refuse_removed(self, X: Any) -> None:
+        """Raise if columns of an array are counted where a `GroupedRanker` has removed one.
+
+        Callbacks of scikit-learn 1.9 score X as the estimator inside gets it.
+        """
+        removed = _removed.get()
+        if removed and columns.column_names(X) is None and columns.group_columns(X, self.group_by):
+            raise ValueError(
+                f"group_by={self.group_by!r} counts the columns of an X from which GroupedRanker "
+                f"has removed the column {', '.join(map(repr, removed))}, and may find another "
+                "one: leave this scorer out of callbacks, and score the fitted GroupedRanker."
+            )
+
+    def _refuse_options_per_row(self, n_rows: int, longest: int) -> None:
+        """Raise if an option of a query's function has one value for each row of all queries."""
+        for name in self._options:
+            value = getattr(self, name)
+            n = 0 if isinstance(value, str | bytes | Mapping | Set) else _length(value)
+            if n > longest and n in (n_rows, tool_splits.count_all_rows()):
+                function = _checks.name_of(self.score_func)
+                raise ValueError(
+                    f"{name} has {n} values, as there are rows, and {function} would get all of "
+                    f"them for each query. Leave {name} out of make_query_scorer. With metadata "
+                    f"routing on, call set_score_request({name}=True), and pass "
+                    f"params={{{name!r}: {name}}} to the tool; with routing off, pass a function "
+                    f"of X: scoring=lambda model, X, y: scorer(model, X, y, {name}=X[{name!r}]). "
+                    "If these are not values of rows, pass a function that returns them."
+                )
+
     def _accept_sample_weight(self) -> bool:
         # scikit-learn 1.7 and later ask this of every scorer in a dict, with routing off
         return True
 
-    def _names(self) -> list[str]:
+    def _names(self, measure: Measure) -> list[str]:
         """The name of the score at each cutoff."""
-        measure = self.measure
-        name: Any = f"{measure.name.lower()}@{{k}}" if self.name is None else self.name
+        name: Any = self.name
+        if name is None:
+            is_metric = isinstance(self.score_func, str)
+            name = f"{self.score_func}@{{k}}" if is_metric else measure.name
         if not isinstance(name, str) or (has_several_cutoffs(measure) and not _PREFIX.search(name)):
             raise ValueError(
                 f"name must be text, for several cutoffs as in 'ndcg_at_{{k}}'; got {name!r}."
@@ -613,7 +792,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         response = method(estimator, X) if callable(method) else getattr(estimator, method)(X)
         if method == "predict_proba":
             classes = getattr(estimator, "classes_", None)
-            if isinstance(response, list):  # multilabel: an array for each label
+            if isinstance(response, list) and y_ndim == 2:  # multilabel: an array for each label
                 labels = zip(response, classes, strict=True)  # type: ignore[arg-type]
                 return np.column_stack([expected_gain(self.measure, *label) for label in labels])
             if y_ndim == 1:
@@ -621,90 +800,93 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         return response
 
 
-def _methods(response_method: Any) -> list[str]:
-    """`response_method` as a list."""
-    is_list, known = isinstance(response_method, list | tuple), get_args(Response)
-    methods = [*response_method] if is_list else [response_method]
-    if methods != ["auto"] and not (methods and all(callable(m) or m in known for m in methods)):
-        raise ValueError(
-            f"response_method must be 'auto', a callable or in {known}; got {response_method!r}."
-        )
-    return methods
+def _length(value: object) -> int:
+    """The length of an option; 0 if it has none."""
+    try:
+        return len(value)  # type: ignore[arg-type]
+    except TypeError:  # also of an array without dimensions
+        return 0
 
 
-def method_of(estimator: Any, response_method: ResponseMethod, y_ndim: int = 1) -> str:
-    """The name of the estimator's method that gives scores for y of `y_ndim` dimensions."""
-    methods = _methods(response_method)
-    problem = f"has no such method: response_method={response_method!r}."
-    if methods == ["auto"]:
-        classes = _checks.to_host(getattr(estimator, "classes_", None))
-        n_classes = 0 if classes is None else len(classes)  # None: a regressor of AutoGluon
-        if not _is_classifier(estimator, n_classes):
-            return "predict"
-        binary = y_ndim == 2 or n_classes == 2
-        methods = ["predict_proba", "decision_function"] if binary else ["predict_proba"]
-        problem = (
-            "is a classifier with neither predict_proba nor a decision_function of one score per "
-            "row. Use CalibratedClassifierCV, or pass response_method='predict'."
-        )
-    for method in methods:
-        if callable(method) or hasattr(estimator, method):
-            return method
-    raise ValueError(f"{type(estimator).__name__} {problem}")
+def _with_metadata(
+    measure: QueryFunction, rankings: Rankings, metadata: Mapping[str, Any]
+) -> tuple[QueryFunction, Rankings]:
+    """Give what has a value per row to the rows, and the rest to the function."""
+    rows = {}
+    for name, value in metadata.items():
+        if isinstance(value, str) or _length(value) != rankings.shape[0]:
+            continue
+        values = np.asarray(value)
+        if values.shape != rankings.shape:
+            raise ValueError(
+                f"{name} must have the shape of y, {rankings.shape}, got {values.shape}."
+            )
+        rows[name] = values.ravel()
+    rest = {name: value for name, value in metadata.items() if name not in rows}
+    if rest:
+        measure = replace(measure, options={**(measure.options or {}), **rest})
+    return measure, replace(rankings, columns=rows)
 
 
-def _is_classifier(estimator: Any, n_classes: int) -> bool:
-    kind = get_tags(estimator).estimator_type if hasattr(estimator, "__sklearn_tags__") else ""
-    name, has_probabilities = type(estimator).__name__, hasattr(estimator, "predict_proba")
-    if kind in ("clusterer", "outlier_detector"):
-        raise ValueError(
-            f"{name} predicts labels, which do not rank. Pass response_method='score_samples', or "
-            "a callable, such as response_method=lambda model, X: -model.transform(X).min(axis=1)."
-        )
-    if kind:
-        return bool(kind == "classifier")
-    if has_probabilities and not hasattr(estimator, "classes_"):
-        _checks.warn(
-            f"{name} has predict_proba but no classes_, so predict ranks. Pass response_method: "
-            "'predict', or a callable, such as lambda model, X: model.predict_proba(X)[:, 1]."
-        )
-    return n_classes > 1 and (kind == "" or has_probabilities)
+def _set_score_request(self: GroupedScorer[Score], **requests: Request) -> GroupedScorer[Score]:
+    """Request metadata for scoring; requests are merged with those that are set.
 
+    Parameters
+    ----------
+    **requests
+        For `groups`, `sample_weight` and, in a scorer of `make_query_scorer`, further parameters of
+        `score_func`: True to get what is passed by this name, another name that it is passed by,
+        False to ignore it, or None to raise an error if it is passed.
 
-def expected_gain(measure: Measure, proba: Any, classes: Any) -> Floats:
-    """Mean gain of each row under its class probabilities."""
-    grades = np.asarray(_checks.to_host(classes))
-    if grades.dtype.kind not in "biuf":
-        raise ValueError(
-            f"The classes {grades.tolist()} are not numbers, so probabilities of them have no "
-            "expected gain. Encode y as grades, or choose the scores with response_method."
-        )
-    gains = measure.gains(grades.astype(np.float64), "classes_")
-    proba = np.asarray(_checks.to_host(proba))
-    if proba.ndim != 2 or proba.shape[1:] != gains.shape or not np.isfinite(gains).all():
-        raise ValueError(
-            "Each class needs a probability and a finite gain; predict_proba returned shape "
-            f"{proba.shape} for the classes {grades.tolist()}, whose gains are {gains.tolist()}."
-        )
-    return _without_rounding_errors(proba, gains)
-
-
-def _without_rounding_errors(proba: Floats, gains: Floats) -> Floats:
-    """Mean gains to 40 bits, so that gains which are equal in exact arithmetic tie.
-
-    Sums of probabilities times gains differ in their last bits, with their order and the machine.
+    Returns
+    -------
+    GroupedScorer
+        The scorer itself.
     """
-    means, highest = (proba * gains).sum(axis=1), gains.max()
-    if gains.min() < 0:  # terms can cancel out, so relative to the largest of them
-        return _to_40_bits(means, np.abs(gains).max())
-    # Close to the highest gain, the difference from it is rounded, as it has more digits.
-    single = np.count_nonzero(gains) <= 1
-    missing = highest - means if single else (proba * (highest - gains)).sum(axis=1)
-    close = (missing < highest / 1024) & (proba.dtype == np.float64)
-    return np.where(close, highest - _to_40_bits(missing, missing), _to_40_bits(means, means))
+    if not sklearn.get_config()["enable_metadata_routing"]:
+        raise RuntimeError(
+            "set_score_request needs metadata routing: "
+            "sklearn.set_config(enable_metadata_routing=True). With routing off, pass a function "
+            "of X: scoring=lambda model, X, y: scorer(model, X, y, ...)."
+        )
+    others = requests.keys() - {"groups", "sample_weight"}
+    if others:
+        taken: dict[str, Any] = _further_parameters(self.score_func)
+        unknown = sorted(others - taken.keys())
+        if unknown and Parameter.VAR_KEYWORD not in taken.values():
+            known = ", ".join(["groups", "sample_weight", *taken])
+            raise TypeError(f"set_score_request got {', '.join(unknown)}, but can request {known}.")
+    routing = self.get_metadata_routing()  # a copy
+    for name, request in requests.items():
+        routing.score.add_request(param=name, alias=request)
+    self._metadata_request = routing
+    return self
 
 
-def _to_40_bits(values: Floats, unit: Any) -> Floats:
-    """Values rounded to 40 bits below the highest bit of the unit."""
-    _, exponent = np.frexp(unit)
-    return np.asarray(np.ldexp(np.round(np.ldexp(values, 40 - exponent)), exponent - 40))
+def _further_parameters(score_func: object) -> dict[str, Any]:
+    """The kinds of the parameters of a query's function besides y_true and y_score, by name."""
+    if not callable(score_func):
+        return {}
+    parameters = list(signature(score_func).parameters.values())
+    return {parameter.name: parameter.kind for parameter in parameters[2:]}
+
+
+_set_score_request.__name__ = "set_score_request"
+# after the class is made: scikit-learn before 1.9 gives it a method that knows `groups` and
+# `sample_weight` alone
+GroupedScorer.set_score_request = _set_score_request
+
+
+def _show_changed_options(init: Any) -> None:
+    """Let `repr` leave out options that have their defaults, as those in a signature."""
+    own = signature(init)
+    options = {
+        name: Parameter(name, Parameter.KEYWORD_ONLY, default=default)
+        for score_func in ("ndcg", "dcg", None)
+        for name, default in _defaults_of(score_func).items()
+    }
+    *parameters, _ = own.parameters.values()
+    init.__signature__ = own.replace(parameters=[*parameters, *options.values()])
+
+
+_show_changed_options(GroupedScorer.__init__)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -16,11 +16,17 @@ from sklearn.utils import check_random_state
 
 from sklearn_ndcg._metrics.array_rankings import rankings_of
 from sklearn_ndcg._metrics.measure import has_several_cutoffs
-from sklearn_ndcg._selection import libraries, scorers
-from sklearn_ndcg._selection.libraries import Array, Estimator, Params, QueryRows, settings_of
-
-if TYPE_CHECKING:
-    from sklearn_ndcg._selection.ranker import GroupedRanker
+from sklearn_ndcg._selection import libraries
+from sklearn_ndcg._selection.libraries import (
+    Array,
+    Estimator,
+    GroupBy,
+    Params,
+    QueryRows,
+    settings_of,
+)
+from sklearn_ndcg._selection.responses import expected_gain, method_of
+from sklearn_ndcg._selection.scorers import GroupedScorer
 
 
 class StoppingRule:
@@ -29,11 +35,13 @@ class StoppingRule:
     The score is that of `scoring`, or the library's NDCG@k.
     """
 
-    def __init__(self, ranker: GroupedRanker, rows: QueryRows) -> None:
+    def __init__(
+        self, rows: QueryRows, scoring: GroupedScorer[float] | None, k: int | None, patience: int
+    ) -> None:
         self.rows = rows
-        self.scoring: Any = ranker.scoring
-        self.k = int(rows.lengths.max()) if ranker.k is None else ranker.k
-        self.patience = ranker.n_iter_no_change
+        self.scoring: Any = scoring
+        self.k = int(rows.lengths.max()) if k is None else k
+        self.patience = patience
         if self.scoring is None:
             return
         # a function of a query may need probabilities
@@ -50,7 +58,7 @@ class StoppingRule:
 
     def round_scorer(self, estimator: Estimator, classes: Array) -> Callable[[Array], float]:
         """A function from a booster's predictions, probabilities in a classifier, to the score."""
-        method = scorers.method_of(estimator, self.scoring.response_method)
+        method = method_of(estimator, self.scoring.response_method)
         if method != "predict_proba" and (method != "predict" or is_classifier(estimator)):
             raise ValueError(
                 f"early_stopping=True scores the probabilities of {type(estimator).__name__}, and "
@@ -60,7 +68,7 @@ class StoppingRule:
 
     def best_stage(self, estimator: Estimator, X: Any) -> int:
         """The first stage of a fitted estimator whose score is the highest."""
-        method = scorers.method_of(estimator, self.scoring.response_method)
+        method = method_of(estimator, self.scoring.response_method)
         stages: Iterable[Array] = getattr(estimator, f"staged_{method}")(X)
         classes = getattr(estimator, "classes_", None)
         return int(np.argmax([self._score(method, classes, response) for response in stages]))
@@ -71,16 +79,16 @@ class StoppingRule:
         if method == "predict_proba":
             if response.ndim == 1:  # of the second of two classes
                 response = np.column_stack([1 - response, response])
-            response = scorers.expected_gain(measure, response, classes)
+            response = expected_gain(measure, response, classes)
         values = self._rankings.with_scores(response).evaluate(measure, warn=False)
         return float(np.nan_to_num(values.means()[0], nan=-np.inf))
 
 
-def check_scoring(scoring: object, group_by: libraries.GroupBy) -> None:
+def check_scoring(scoring: object, group_by: GroupBy) -> None:
     """Raise unless `scoring` is None, or a scorer with one cutoff and the ranker's queries."""
     if scoring is None:
         return
-    if not isinstance(scoring, scorers.GroupedScorer):
+    if not isinstance(scoring, GroupedScorer):
         raise TypeError(f"scoring must be made by make_ndcg_scorer or similar, got {scoring!r}.")
     if has_several_cutoffs(scoring.measure):
         raise ValueError(
@@ -93,26 +101,36 @@ def check_scoring(scoring: object, group_by: libraries.GroupBy) -> None:
         )
 
 
-def fit_until_best(
-    ranker: GroupedRanker, last: Estimator, train: QueryRows, held_out: QueryRows, params: Params
-) -> int:
-    """Fit `last` with the number of rounds that is best on the held-out rows; return it."""
-    if last is libraries.last_step(ranker.estimator):  # parameters of the user's would be set
+def check_can_stop(
+    last: Estimator, original: Estimator, scoring: GroupedScorer[float] | None
+) -> None:
+    """Raise unless training of `last`, a clone of `original`, can be stopped."""
+    if last is original:  # parameters of the user's would be set
         raise ValueError(
             f"early_stopping=True cannot stop {type(last).__name__}: its clone is the same object. "
             "Freeze nothing that is to be fitted, or leave out early_stopping."
         )
-    taken = signature(last.fit).parameters
-    fit = next((fit for name, fit in LIBRARIES.items() if name in taken), None)
+    fit = _fit_of_library(last)
     is_ranker = fit is not None and libraries.groups_parameter(last) is not None
     can_be_scored = fit is not None or hasattr(last, "staged_predict")
-    if not (is_ranker if ranker.scoring is None else can_be_scored):
+    if not (is_ranker if scoring is None else can_be_scored):
         raise ValueError(
             f"early_stopping=True cannot stop {type(last).__name__}: it needs a ranker of "
             "LightGBM, XGBoost or CatBoost or, with scoring=make_ndcg_scorer(k=...), any estimator "
             "of theirs or one with staged_predict."
         )
-    return int((fit or _fit_twice)(last, train, StoppingRule(ranker, held_out), params))
+
+
+def fit_until_best(last: Estimator, train: QueryRows, rule: StoppingRule, params: Params) -> int:
+    """Fit `last` with the number of rounds that is best on the held-out rows; return it."""
+    fit = _fit_of_library(last) or _fit_twice
+    return fit(last, train, rule, params)
+
+
+def _fit_of_library(last: Estimator) -> FitUntilBest | None:
+    """How the library of `last` is stopped; None if it is none of the three."""
+    taken = signature(last.fit).parameters
+    return next((fit for name, fit in LIBRARIES.items() if name in taken), None)
 
 
 def _fit_lightgbm(last: Estimator, train: QueryRows, rule: StoppingRule, params: Params) -> int:
@@ -245,9 +263,11 @@ _LIGHTGBM_STOPPING = {
     "map_eval_at", "n_iter_no_change", "ndcg_at", "ndcg_eval_at",
 }  # fmt: skip
 
+FitUntilBest: TypeAlias = Callable[[Estimator, QueryRows, StoppingRule, Params], int]
+
 # How to fit an estimator whose `fit` has a parameter of this name, not that of groups: a function
 # that fits it and returns the best round.
-LIBRARIES: dict[str, Callable[[Estimator, QueryRows, StoppingRule, Params], int]] = {
+LIBRARIES: dict[str, FitUntilBest] = {
     "base_margin_eval_set": _fit_xgboost,
     "use_best_model": _fit_catboost,
     "eval_init_score": _fit_lightgbm,

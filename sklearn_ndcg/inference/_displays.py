@@ -20,7 +20,8 @@ from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.values import report_undefined
 from sklearn_ndcg._rows.columns import column_names, count_rows, take_rows
-from sklearn_ndcg._selection.scorers import ResponseMethod, make_ndcg_scorer
+from sklearn_ndcg._selection.responses import ResponseMethod
+from sklearn_ndcg._selection.scorers import make_ndcg_scorer
 from sklearn_ndcg.inference import _drawing
 from sklearn_ndcg.inference._comparison import rankings_of_rankers
 from sklearn_ndcg.inference._interval import curve_interval

@@ -41,7 +41,7 @@ def compare_models(
     X: Any,
     y: ArrayLike,
     *,
-    scoring: GroupedScorer | Mapping[str, GroupedScorer],
+    scoring: GroupedScorer[Any] | Mapping[str, GroupedScorer[Any]],
     cv: CV = None,
     groups: ArrayLike | None = None,
     params: Mapping[str, Any] | None = None,
@@ -246,12 +246,12 @@ class _Data:
             if of_rows is not None:
                 Grouping.of_ids(of_rows, self.n_rows, name=name)
 
-    def requested(self, scorer: GroupedScorer, name: str) -> Any:
+    def requested(self, scorer: GroupedScorer[Any], name: str) -> Any:
         """What a scorer requests under this name."""
         alias = get_routing_for_object(scorer).score.requests.get(name)
         return self.routed.get(name if alias is True else alias)
 
-    def ids(self, scorers: Sequence[GroupedScorer]) -> Any:
+    def ids(self, scorers: Sequence[GroupedScorer[Any]]) -> Any:
         """The query ids of all rows, which all scorers find in one place."""
         first, *others = scorers
         groups = self.requested(first, "groups")
@@ -275,7 +275,7 @@ class _Data:
 
     def scored(
         self,
-        scorers: Sequence[GroupedScorer],
+        scorers: Sequence[GroupedScorer[Any]],
         measures: Sequence[Measure],
         fitted: Fitted,
         tested: _Tested,
@@ -299,7 +299,7 @@ class _Data:
         return scored
 
     def _scores(
-        self, scorer: GroupedScorer, estimators: Sequence[Any], tests: Sequence[Ints]
+        self, scorer: GroupedScorer[Any], estimators: Sequence[Any], tests: Sequence[Ints]
     ) -> Floats:
         """The scores of all test sets, one after another."""
         groups, scores = self.requested(scorer, "groups"), []
@@ -374,7 +374,7 @@ def _check_scoring(scoring: Any) -> None:
 
 
 def _measures(
-    scoring: GroupedScorer | Mapping[str, GroupedScorer],
+    scoring: GroupedScorer[Any] | Mapping[str, GroupedScorer[Any]],
 ) -> list[tuple[str | None, Measure]]:
     """What each scorer measures, with a name of the user or None."""
     if isinstance(scoring, Mapping):
@@ -388,7 +388,7 @@ def _cross_validated(
     models: Mapping[Any, Any],
     X: Any,
     y: ArrayLike,
-    scorers: Sequence[GroupedScorer],
+    scorers: Sequence[GroupedScorer[Any]],
     cv: CV,
     params: Metadata,
     **options: Any,

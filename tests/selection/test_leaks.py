@@ -41,7 +41,7 @@ def test_a_ranker_in_a_search_is_warned_of_once_per_fold():
         refit=False,
         return_train_score=True,
     )
-    with pytest.warns(QueryLeakWarning, match="than in the whole X") as caught:
+    with pytest.warns(QueryLeakWarning, match="in the training set") as caught:
         search.fit(WITH_IDS, Y)
     assert len(caught) == 2  # none for the training rows
     search.set_params(cv=list(GroupKFold(2).split(X, Y, QUERY))).fit(WITH_IDS, Y)
@@ -76,6 +76,15 @@ def test_cut_queries_of_training_are_counted(ranker):
     words = f"^1 of the 20 scored queries .* query 0 has {n_rows - 1} here and {n_rows} there"
     with pytest.warns(QueryLeakWarning, match=words):
         ranker.score(X.iloc[rows], Y[rows], groups=QUERY[rows])
+
+
+def test_ids_that_start_again_are_named_as_a_cause(ranker):
+    """Another file, whose queries 0 to 9 are not those of training."""
+    new = np.repeat(np.arange(10), 9)
+    words = r"^10 of the 10 .* training: query 0 has 9 here .* ids start again .* new ids\."
+    with pytest.warns(QueryLeakWarning, match=words):
+        ranker.score(X.iloc[: len(new)], Y[: len(new)], groups=new)
+    ranker.score(X.iloc[: len(new)], Y[: len(new)], groups=100 + new)
 
 
 def test_two_queries_of_training_are_compared():

@@ -12,7 +12,7 @@ from sklearn.decomposition import PCA
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import RFECV, SequentialFeatureSelector
 from sklearn.linear_model import Ridge
-from sklearn.metrics import average_precision_score
+from sklearn.metrics import average_precision_score, make_scorer
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -30,7 +30,13 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_ndcg import GroupedRanker, QueryLeakWarning, make_ndcg_scorer, make_query_scorer
+from sklearn_ndcg import (
+    GroupedRanker,
+    QueryLeakWarning,
+    make_ndcg_scorer,
+    make_query_scorer,
+    ndcg_score,
+)
 
 pytestmark = [  # of cut queries
     pytest.mark.filterwarnings("ignore:.*a single document"),
@@ -41,6 +47,7 @@ X = FEATURES.set_index(pd.Index(QUERY, name="query"))
 TABLE, ARRAY = FEATURES.assign(query=QUERY), np.c_[QUERY, FEATURES]
 WHOLE = list(GroupKFold(4).split(X, Y, QUERY))
 ALPHAS = {"alpha": [0.1, 10]}
+RAISE = {"error_score": "raise"}
 SCORER = make_ndcg_scorer(k=5, group_by="query", undefined=0.0)
 BY_NUMBER = make_ndcg_scorer(k=5, group_by=0, undefined=0.0)
 
@@ -117,8 +124,9 @@ CUT_QUERIES = {
         a_column_number_where_the_tool_removes_columns
     ),
 }
-WAYS_OUT = {  # what else the warning says
-    "halving by rows": "resource='n_samples' draws rows",
+WORDS = {  # where the warning is not of a leak
+    "halving by rows": r"is scored on \d+ of its \d+ rows.*'n_samples' draws rows",
+    "a ranker scored by hand on rows of its queries": r"than in training: .* QuerySplitter",
     "a column number, where the tool removes columns": "pass groups instead of group_by=0",
 }
 
@@ -126,8 +134,8 @@ WAYS_OUT = {  # what else the warning says
 @pytest.mark.filterwarnings("ignore:The column of ids", "ignore:The groups parameter is ignored")
 @pytest.mark.parametrize("mistake", CUT_QUERIES)
 def test_scripts_that_cut_queries_warn(mistake):
-    words = rf"\d+ of the \d+ scored queries .*QuerySplitter.*{WAYS_OUT.get(mistake, '')}"
-    with pytest.warns(QueryLeakWarning, match=words):
+    of_a_leak = r"\d+ of \d+ scored queries .* in the training set.*QuerySplitter"
+    with pytest.warns(QueryLeakWarning, match=WORDS.get(mistake, of_a_leak)):
         CUT_QUERIES[mistake]()
 
 
@@ -163,10 +171,21 @@ def rows_drawn_before_the_split():
     cross_val_score(Ridge(), X[::2], Y[::2], scoring=scorer, cv=folds, error_score="raise")
 
 
+def ids_of_all_rows_in_a_metric():
+    scoring = make_scorer(ndcg_score, groups=QUERY)
+    cross_val_score(Ridge(), X, Y, scoring=scoring, cv=GroupKFold(4), groups=QUERY, **RAISE)
+
+
+def an_array_of_x_and_of_y():
+    RFECV(Ridge(), scoring=SCORER, cv=WHOLE).fit(X, pd.Series(Y, X.index))
+
+
 @pytest.mark.parametrize(
     ("script", "words"),
     [
         (the_fold_as_one_ranking, "got no groups"),
+        (ids_of_all_rows_in_a_metric, rf"got {len(Y)}\. .* make_ndcg_scorer\(group_by=\.\.\.\)"),
+        (an_array_of_x_and_of_y, "makes an array of y .* RFECV .* route .* groups"),
         (rows_drawn_before_the_split, "not complete: .* than in all_groups"),
     ],
 )

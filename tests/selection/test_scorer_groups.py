@@ -175,7 +175,7 @@ def test_all_groups_of_several_columns(data, ids_of_all):
 
 def test_all_groups_are_shown_in_short():
     scorer = make_ndcg_scorer(k=3, all_groups=np.arange(1_000_000) // 4)
-    shown = "GroupedScorer(all_groups=<ids of 250,000 queries>, measure=NDCG(k=3))"
+    shown = "GroupedScorer(all_groups=<ids of 250,000 queries>, k=3, score_func='ndcg')"
     assert repr(scorer) == shown
     assert shown in " ".join(repr(GridSearchCV(Ridge(), {}, scoring=scorer)).split())
 
@@ -198,3 +198,22 @@ def test_all_groups_of_columns_in_another_order_are_refused():
     column = pd.Series([1, 2])
     with pytest.raises(ValueError, match=r"all_groups\[1\] have the same labels"):
         make_dcg_scorer(all_groups=[column, column[::-1]])
+
+
+# --- callbacks of scikit-learn 1.9
+
+
+@pytest.mark.parametrize("number", [3, -1])
+def test_columns_are_not_counted_where_a_ranker_has_removed_one(data, number):
+    callback = pytest.importorskip("sklearn.callback", reason="needs scikit-learn 1.9")
+    X, y, query = data
+    rows, y = np.c_[X.iloc[:, :2], y % 3, query], y > 1  # grades could be taken for ids
+    scorer = make_ndcg_scorer(k=[3], group_by=number, undefined=0.0)
+    monitor = callback.ScoringMonitor(scoring=scorer)
+    inner = LogisticRegression(max_iter=5).set_callbacks(monitor)
+    words = rf"group_by={number} counts .* has removed the column {number}"
+    with pytest.raises(ValueError, match=words):
+        GroupedRanker(inner, group_by=number).fit(rows, y)
+    ranker = GroupedRanker(LogisticRegression(), group_by=number).fit(rows, y)
+    expected = ndcg_score(y, ranker.predict_proba(rows)[:, 1], groups=query, k=3, undefined=0.0)
+    assert scorer(ranker, rows, y)["ndcg@3"] == pytest.approx(expected)

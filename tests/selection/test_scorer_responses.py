@@ -150,6 +150,42 @@ def test_classes_that_do_not_fit_the_probabilities_or_the_gain(data, classes, wo
         make_ndcg_scorer(gain="exponential")(model, X, y, groups=query)
 
 
+class Probabilities:
+    """A classifier of which only the types of what it returns differ."""
+
+    def __init__(self, classes, convert):
+        self.classes_, self.convert = classes, convert
+
+    def predict_proba(self, X):
+        p = np.asarray(X)[:, 0] - np.min(X) + 0.1
+        p /= 2 * p.max()
+        return self.convert(np.c_[p, 1 - p])
+
+
+@pytest.mark.parametrize("convert", [np.asarray, np.ndarray.tolist, lambda p: p.astype(object)])
+@pytest.mark.parametrize(
+    "classes", [[0, 2], np.array([0, 2]), np.array([0, 2], dtype=object), np.array([0.0, 2.0])]
+)
+def test_probabilities_and_classes_may_be_lists_or_objects(data, classes, convert):
+    X, y, query = data
+    model = Probabilities(classes, convert)
+    expected = ndcg_score(y, -X["a"], groups=query)
+    assert make_ndcg_scorer()(model, X, y, groups=query) == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("classes", "convert", "words"),
+    [
+        (np.array(["0", "2"], dtype=object), np.asarray, "are not numbers"),
+        ([0, 2], lambda p: p.astype(str), "Each class needs a probability"),
+    ],
+)
+def test_text_is_no_probability_and_no_grade(data, classes, convert, words):
+    X, y, query = data
+    with pytest.raises(ValueError, match=words):
+        make_ndcg_scorer()(Probabilities(classes, convert), X, y, groups=query)
+
+
 # --- several labels
 
 

@@ -2,6 +2,7 @@
 
 import pickle
 from copy import deepcopy
+from inspect import Parameter, signature
 
 import numpy as np
 import pytest
@@ -22,7 +23,6 @@ from sklearn_ndcg import (
     ndcg_score,
     one_ranking,
 )
-from sklearn_ndcg._metrics.measure import NDCG
 
 # --- parameters
 
@@ -56,20 +56,111 @@ def test_copies_score_alike(data, scorer, copied):
     assert copy(FirstColumn(), X, y, groups=groups) == scorer(FirstColumn(), X, y, groups=groups)
 
 
-def test_the_repr_has_the_options_that_are_not_defaults():
-    shown = " ".join(repr(SCORERS[-1]).split())
-    assert "function=top_is_best, options={'grade': 2}, greater_is_better=False" in shown
-    assert "name='top_is_best'" in shown
+@pytest.mark.parametrize(
+    ("scorer", "shown"),
+    [
+        (make_ndcg_scorer(k=3, group_by="q"), "group_by='q', k=3, score_func='ndcg'"),
+        (make_dcg_scorer(log_base=10), "log_base=10, score_func='dcg'"),
+        (SCORERS[-1], "grade=2, greater_is_better=False, score_func=<function top_is_best at "),
+    ],
+)
+def test_the_repr_has_the_options_that_are_not_defaults(scorer, shown):
+    assert f"GroupedScorer({shown}" in " ".join(repr(scorer).split())
+    search = GridSearchCV(Ridge(), {}, scoring=scorer)
+    assert f"GroupedScorer({shown}" in " ".join(repr(search).split())
 
 
-def test_measure_can_be_read_and_set():
-    scorer = make_ndcg_scorer(k=5, gain="exponential")
-    assert scorer.get_params()["measure"] == NDCG(k=5, gain="exponential")
-    y, s, groups = np.array([1, 0, 2]), np.array([3.0, 2, 1]), [1, 1, 1]
-    found = scorer.set_params(measure=NDCG(k=1))(FirstColumn(), s, y, groups=groups)
-    assert found == ndcg_score(y, s, groups=groups, k=1)
-    with pytest.raises(ValueError, match="Invalid parameter 'gain'"):
-        scorer.set_params(gain="linear")
+OWN = {"group_by", "response_method", "name", "all_groups", "score_func"}
+
+
+@pytest.mark.parametrize(
+    ("make", "metric"), [(make_ndcg_scorer, ndcg_score), (make_dcg_scorer, dcg_score)]
+)
+def test_parameters_are_those_of_the_metric(make, metric):
+    """A new option of the metric is one of the scorer, and has an effect there."""
+    parameters = signature(metric).parameters
+    options = {
+        name: parameters[name].default
+        for name in parameters
+        if parameters[name].kind is Parameter.KEYWORD_ONLY
+    }
+    del options["groups"], options["sample_weight"]
+    found = make().get_params()
+    assert {name: found[name] for name in found if name not in OWN} == options
+    assert set(found) == options.keys() | OWN
+
+
+CHANGES = [
+    (make_ndcg_scorer, ndcg_score, {"k": 1}),
+    (make_ndcg_scorer, ndcg_score, {"gain": "exponential"}),
+    (make_ndcg_scorer, ndcg_score, {"discount": "reciprocal"}),
+    (make_ndcg_scorer, ndcg_score, {"ties": "worst"}),
+    (make_ndcg_scorer, ndcg_score, {"ignore_ties": True}),
+    (make_ndcg_scorer, ndcg_score, {"undefined": 0.3}),
+    (make_ndcg_scorer, ndcg_score, {"unjudged": "omit"}),
+    (make_dcg_scorer, dcg_score, {"log_base": 10}),
+]
+
+
+@pytest.mark.parametrize(
+    ("make", "metric", "changed"), CHANGES, ids=[str(changed) for *_, changed in CHANGES]
+)
+def test_parameters_can_be_set(data, make, metric, changed):
+    X, y, query = data
+    X, y = X.assign(a=X["a"].round()), np.where(query == 0, 0, y).astype(float)  # with ties
+    y[3] = np.nan if "unjudged" in changed else y[3]
+    options = {"undefined": 0.5} if make is make_ndcg_scorer else {}
+    scorer = make(**options)
+    before = clone(scorer)
+    assert scorer.set_params(**changed) is scorer
+    expected = metric(y, X["a"], groups=query, **options | changed)
+    assert scorer(FirstColumn(), X, y, groups=query) == expected
+    assert clone(scorer)(FirstColumn(), X, y, groups=query) == expected
+    if "unjudged" not in changed:
+        assert before(FirstColumn(), X, y, groups=query) != expected
+
+
+def test_parameters_of_a_query_scorer_can_be_set(data):
+    X, y, query = data
+    scorer = make_query_scorer(top_is_best, grade=2, undefined=0)
+    expected = {"score_func": top_is_best, "grade": 2, "greater_is_better": True, "undefined": 0}
+    assert {name: scorer.get_params()[name] for name in expected} == expected
+    for changed in ({"grade": 1}, {"greater_is_better": False}, {"score_func": never}):
+        other = make_query_scorer(**expected | changed)
+        found = clone(scorer).set_params(**changed)(FirstColumn(), X, y, groups=query)
+        assert found == other(FirstColumn(), X, y, groups=query)
+        assert found != scorer(FirstColumn(), X, y, groups=query)
+
+
+def never(y_true, y_score, grade):
+    return -1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"k": 0}, "k must be an integer"),
+        ({"gain": "exp"}, "gain must be one of"),
+        ({"undefined": 2}, "undefined must be"),
+        ({"response_method": "transform"}, "response_method must be"),
+        ({"k": [1, 2], "name": "ndcg"}, "name must be"),
+    ],
+    ids=str,
+)
+def test_parameters_that_were_set_are_checked_when_it_scores(data, wrong, words):
+    X, y, query = data
+    scorer = make_ndcg_scorer().set_params(**wrong)
+    with pytest.raises(ValueError, match=words):
+        scorer(FirstColumn(), X, y, groups=query)
+
+
+def test_parameters_that_a_scorer_does_not_have_cannot_be_set():
+    words = r"'log_base' .* parameters are: \['all_groups', 'discount', 'gain', .*, 'unjudged'\]"
+    with pytest.raises(ValueError, match=words) as caught:
+        make_ndcg_scorer().set_params(log_base=10)
+    assert str(caught.value).count("log_base") == 1
+    with pytest.raises(ValueError, match="Invalid parameter 'grade'"):
+        make_ndcg_scorer().set_params(grade=10)
 
 
 @pytest.mark.parametrize(
@@ -79,6 +170,11 @@ def test_measure_can_be_read_and_set():
         ({"k": [5, 1, 5]}, ValueError, "k must list different cutoffs"),
         ({"log_base": 3}, TypeError, "no option 'log_base'.*gain, "),
         ({"groups": [1]}, TypeError, "make_ndcg_scorer does not take groups.*Pass group_by"),
+        (
+            {"sample_weight": {0: 2.0}},
+            TypeError,
+            r"not take sample_weight.*set_score_request\(sample_weight=True\).*params=",
+        ),
         ({"gain": "exp"}, ValueError, "gain must be one of"),
         ({"k": [1, 5], "name": "ndcg"}, ValueError, "name must be .*'ndcg_at_{k}'"),
         ({"response_method": "transform"}, ValueError, "response_method must be"),
@@ -151,11 +247,23 @@ def test_groups_under_an_alias_and_sample_weight_are_routed(data, routing):
         assert score == pytest.approx(ndcg_score(y[test], s, **options), rel=1e-14)
 
 
-@pytest.mark.parametrize("changed", [clone, lambda scorer: scorer.set_params(measure=NDCG(k=3))])
+@pytest.mark.parametrize("changed", [clone, lambda scorer: scorer.set_params(k=3)])
 def test_score_requests_merge_and_are_kept(changed, routing):
     scorer = changed(make_ndcg_scorer().set_score_request(sample_weight=True))
     requests = {"groups": True, "sample_weight": True}
     assert scorer.get_metadata_routing().score.requests == requests
+
+
+def test_only_what_is_taken_can_be_requested(routing):
+    with pytest.raises(TypeError, match="price, but can request groups, sample_weight"):
+        make_ndcg_scorer().set_score_request(price=True)
+    with pytest.raises(TypeError, match="price, but can request groups, sample_weight, grade"):
+        make_query_scorer(top_is_best).set_score_request(price=True)
+
+
+def test_requests_need_routing():
+    with pytest.raises(RuntimeError, match="enable_metadata_routing=True.* a function of X"):
+        make_ndcg_scorer().set_score_request(sample_weight=True)
 
 
 def test_score_requests_are_not_shared(routing):

@@ -4,25 +4,45 @@ Every tool is tested in test_tool_matrix.py, and common mistakes in test_misuse.
 warning that is not expected an error.
 """
 
+import gc
+import re
+import warnings
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
 from helpers import graded_rows, run_python
+from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.linear_model import Ridge, SGDRegressor
+from sklearn.linear_model import Ridge, RidgeCV, SGDRegressor
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
+    GroupShuffleSplit,
     KFold,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    LeavePGroupsOut,
+    PredefinedSplit,
+    RepeatedKFold,
+    ShuffleSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    TimeSeriesSplit,
     cross_val_score,
     cross_validate,
     learning_curve,
 )
+from sklearn.pipeline import make_pipeline
 
 from sklearn_ndcg import (
+    GroupedRanker,
     QueryLeakWarning,
+    QuerySplitter,
     make_ndcg_scorer,
     one_ranking,
 )
@@ -77,7 +97,7 @@ def test_cut_queries_of_each_fold_are_counted(rows, group_by, routed):
         cross_validate(Ridge(), rows, Y, scoring=scorers, cv=WHOLE, **options)
     assert {item.filename for item in caught} == {__file__}
     in_folds = [np.bincount(QUERY[test], minlength=30) for _, test in CUT.split(X)]
-    counts = {f"{np.sum((n > 0) & (n < N_ROWS))} of the {np.sum(n > 0)}" for n in in_folds}
+    counts = {f"{np.sum((n > 0) & (n < N_ROWS))} of {np.sum(n > 0)}" for n in in_folds}
     assert {message.split(" scored")[0] for message in leaks(caught)} == counts
 
 
@@ -89,15 +109,16 @@ def test_cut_queries_of_an_incremental_learning_curve_are_seen():
 
 
 def test_the_warning_has_an_example_and_says_what_to_do():
-    test = np.flatnonzero(QUERY != 4)[::2]
-    n_here = np.bincount(QUERY[test], minlength=30)
-    first = np.flatnonzero((n_here > 0) & (n_here < N_ROWS))[0]
+    train, test = next(CUT.split(X))
+    n_here, n_trained = (np.bincount(QUERY[rows], minlength=30) for rows in (test, train))
+    first = np.flatnonzero((n_here > 0) & (n_trained > 0))[0]
     words = (
-        f"than in the whole X: query {first} has {n_here[first]} here and {N_ROWS[first]} there"
-        r".* QuerySplitter .* GroupKFold.*\.simplefilter\('ignore', QueryLeakWarning\)\.$"
+        f"query {first} has {n_here[first]} of its {N_ROWS[first]} rows in the test set, and "
+        rf"{n_trained[first]} in the training set.* QuerySplitter .* GroupKFold.*"
+        r"\.simplefilter\('ignore', QueryLeakWarning\)\.$"
     )
     with pytest.warns(QueryLeakWarning, match=words):
-        cross_val_score(Ridge(), LEVEL, Y, scoring=SCORER, cv=[(np.flatnonzero(QUERY == 4), test)])
+        cross_val_score(Ridge(), LEVEL, Y, scoring=SCORER, cv=[(train, test)])
 
 
 def test_of_two_kinds_of_queries_in_one_search_one_is_cut():
@@ -147,10 +168,199 @@ def test_splits_may_be_masks():
         cross_val_score(Ridge(), LEVEL, Y, scoring=SCORER, cv=[(half, ~half)])
 
 
+# --- sound splits say nothing: 36 of them, and what else scores rows inside a tool
+
+SPLITTERS = {
+    "LeaveOneGroupOut": (LeaveOneGroupOut(), QUERY // 10),
+    "LeavePGroupsOut": (LeavePGroupsOut(2), QUERY // 10),
+    "GroupKFold": (GroupKFold(3), QUERY),
+    "GroupShuffleSplit": (GroupShuffleSplit(3, random_state=0), QUERY),
+    "StratifiedGroupKFold": (StratifiedGroupKFold(3), QUERY),
+    "PredefinedSplit": (PredefinedSplit(QUERY % 3), None),
+    "QuerySplitter": (QuerySplitter(3, group_by="q"), None),
+    "repeated": (QuerySplitter(RepeatedKFold(n_splits=2, n_repeats=2), group_by="q"), None),
+    "stratified": (QuerySplitter(StratifiedKFold(3), group_by="q"), None),
+    "in time": (QuerySplitter(TimeSeriesSplit(3), group_by="q"), None),
+    "LeaveOneOut": (QuerySplitter(LeaveOneOut(), group_by="q"), None),
+    "holdout": (QuerySplitter(ShuffleSplit(1, random_state=0), group_by="q"), None),
+}
+MODELS = {
+    "Ridge": Ridge(),
+    "GroupedRanker": GroupedRanker(Ridge(), group_by="q"),
+    "Pipeline": make_pipeline("passthrough", Ridge()),
+}
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+@pytest.mark.parametrize("splitter", SPLITTERS)
+@pytest.mark.parametrize("model", MODELS)
+def test_sound_splits_say_nothing(splitter, model):
+    cv, groups = SPLITTERS[splitter]
+    order = np.random.default_rng(0).permutation(len(Y))
+    cv = list(cv.split(LEVEL, Y, groups))
+    place = np.argsort(order)
+    shuffled = [(place[train], place[test]) for train, test in cv]
+    for rows, y, splits in ((LEVEL, Y, cv), (LEVEL.iloc[order], Y[order], shuffled)):
+        options = {"scoring": SCORER, "cv": splits, "return_train_score": True, **RAISE}
+        cross_validate(MODELS[model], rows, y, **options)
+
+
+def as_many_rows(n_queries=20):
+    """Rows of which both halves of the queries have as many, and the halves."""
+    query = np.repeat(np.arange(n_queries), [4, 6] * (n_queries // 2))
+    rows = np.random.default_rng(0).normal(size=(len(query), 3))
+    first = np.isin(query, [0, 1, 2, 5, 6, 7, 8, 9, 10, 13])
+    assert first.sum() == len(query) / 2
+    X = pd.DataFrame(rows, index=pd.Index(query, name="q"))
+    return X, query, np.arange(len(X)) % 3, [(first, ~first), (~first, first)]
+
+
+def test_test_rows_in_another_order_say_nothing():
+    rows, _, y, cv = as_many_rows()
+
+    def best_first(model, X, y):
+        order = np.argsort(-model.predict(X))
+        return SCORER(model, X.iloc[order], y[order])
+
+    cross_val_score(Ridge(), rows, y, scoring=best_first, cv=cv, **RAISE)
+
+
+def test_training_rows_that_an_estimator_scores_say_nothing():
+    rows, query, y, cv = as_many_rows()
+    scorer = make_ndcg_scorer(undefined=0.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        options = {"scoring": scorer, "cv": cv, "params": {"groups": query}}
+        cross_val_score(RidgeCV(scoring=scorer), rows, y, **options, **RAISE)
+
+
+def test_a_scorer_that_copies_its_rows_says_nothing_of_training_rows():
+    rows, _, y, cv = as_many_rows()
+    options = {"cv": cv, "return_train_score": True, **RAISE}
+    cross_validate(Ridge(), rows, y, scoring=lambda m, X, y: SCORER(m, X.copy(), y), **options)
+
+
+def test_a_scorer_that_copies_its_rows_sees_cut_queries():
+    with pytest.warns(QueryLeakWarning):
+        cross_val_score(Ridge(), LEVEL, Y, scoring=lambda m, X, y: SCORER(m, X.copy(), y), cv=CUT)
+
+
+JUDGED = np.random.default_rng(0).random(len(Y)) < 0.8
+
+
+@pytest.mark.parametrize(
+    "cv",
+    [
+        pytest.param([(train, test[JUDGED[test]]) for train, test in WHOLE], id="test rows"),
+        pytest.param([(train[JUDGED[train]], test) for train, test in WHOLE], id="training rows"),
+    ],
+)
+def test_rows_that_are_left_out_of_one_set_say_nothing(cv):
+    cross_val_score(Ridge(), LEVEL, Y, scoring=SCORER, cv=cv, **RAISE)
+
+
+def test_rows_that_are_left_out_of_both_sets_are_drawn_and_no_leak():
+    cv = [(train[JUDGED[train]], test[JUDGED[test]]) for train, test in WHOLE]
+    with pytest.warns(QueryLeakWarning) as caught:
+        cross_val_score(Ridge(), LEVEL, Y, scoring=SCORER, cv=cv)
+    found = []
+    for _, test in cv:
+        n_here = np.bincount(QUERY[test], minlength=30)
+        cut = np.flatnonzero((n_here > 0) & (n_here < N_ROWS))
+        n, of = n_here[cut[0]], N_ROWS[cut[0]]
+        found.append(
+            f"{len(cut)} of {(n_here > 0).sum()} .* query {cut[0]} .* {n} of its {of} rows"
+        )
+    for message, words in zip(leaks(caught), found, strict=True):
+        assert re.match(words, message)
+        assert "leak" not in message.lower()
+
+
+def test_functions_of_others_are_not_looked_into():
+    def _fit_and_score(model, X, y, train, test):
+        X_train, X_test, score_params = X[train], X[test], {}  # noqa: F841
+        return SCORER(model.fit(X_train, y[train]), X_test, y[test])
+
+    _fit_and_score(Ridge(), LEVEL, Y, np.arange(len(Y)) < 53, np.arange(len(Y)) >= 53)
+
+
+def test_a_test_set_that_is_also_trained_on_says_nothing():
+    every = np.arange(len(Y))
+    cross_val_score(Ridge(), LEVEL, Y, scoring=SCORER, cv=[(every, every)], **RAISE)
+
+
+# --- what is kept
+
+
+class Ids:
+    """A `group_by` that can be weakly referred to."""
+
+    def __call__(self, X):
+        return X.index
+
+
+def routed_search(rows):
+    ids = pd.Series(QUERY, rows.index)
+    scorer = make_ndcg_scorer(undefined=0.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        options = {"scoring": scorer, "cv": WHOLE, "params": {"groups": ids}}
+        cross_val_score(Ridge(), rows, Y, **options, **RAISE)
+    return weakref.ref(ids)
+
+
+def search_by_a_callable(rows):
+    ids = Ids()
+    scorer = make_ndcg_scorer(group_by=ids, undefined=0.0)
+    cross_val_score(Ridge(), rows, Y, scoring=scorer, cv=WHOLE, **RAISE)
+    return weakref.ref(ids)
+
+
+def search_of_rows(rows):
+    rows = rows.copy()
+    cross_val_score(Ridge(), rows, Y, scoring=SCORER, cv=WHOLE, **RAISE)
+    return weakref.ref(rows)
+
+
+@pytest.mark.parametrize("search", [routed_search, search_by_a_callable, search_of_rows])
+def test_nothing_of_the_user_is_kept_alive(search):
+    gc.collect()
+    n_before = len(tool_splits._known)
+    kept = search(LEVEL)
+    gc.collect()
+    assert kept() is None
+    assert len(tool_splits._known) == n_before
+
+
+def test_searches_in_threads_read_all_rows_once_each():
+    calls = []
+
+    def search(number):
+        rows = LEVEL.copy()
+
+        def group_by(X):
+            calls.append(number) if len(X) == len(rows) else None
+            return X.index
+
+        scorer = make_ndcg_scorer(group_by=group_by, undefined=0.0)
+        GridSearchCV(Ridge(), GRID, scoring=scorer, cv=WHOLE, refit=False, **RAISE).fit(rows, Y)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(search, range(8)))
+    assert sorted(calls) == list(range(8))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_threads_of_one_search_see_cut_queries(n_jobs):
+    options = {"scoring": SCORER, "cv": CUT, "n_jobs": n_jobs}
+    with warnings.catch_warnings(record=True) as caught, parallel_config("threading"):
+        warnings.simplefilter("always")
+        cross_val_score(Ridge(), LEVEL, Y, **options)
+    assert len(leaks(caught)) == 3
+
+
 # --- how it looks
 
 
-def test_ids_of_all_rows_are_read_once_per_search():
+def test_ids_of_all_rows_are_read_once():
     calls = []
 
     def group_by(X):
@@ -161,8 +371,8 @@ def test_ids_of_all_rows_are_read_once_per_search():
     search = GridSearchCV(Ridge(), GRID, scoring=scorer, cv=WHOLE, refit=False)
     for n_searches in (1, 2):
         search.fit(LEVEL, Y)
-        assert calls.count(len(X)) == n_searches
-        assert len(calls) == n_searches * (1 + 2 * 3)
+        assert calls.count(len(X)) == 1
+        assert len(calls) == 1 + n_searches * 2 * 3
 
 
 def test_ids_that_change_in_place_between_searches_are_read_again():
@@ -193,4 +403,4 @@ scorer = make_ndcg_scorer(group_by="query", undefined=0.0)
 cross_val_score(Ridge(), X, X["a"] % 3, scoring=scorer, cv=3, n_jobs=2)
 """
     printed = run_python(code, PYTHONWARNINGS="always").stderr
-    assert printed.count("scored queries have another number of rows") == 3
+    assert printed.count("scored queries are incomplete") == 3

@@ -8,7 +8,6 @@ have stay as they are there.
 
 import warnings
 from contextlib import suppress
-from dataclasses import replace
 from functools import cache, partial
 from unittest import mock
 
@@ -234,7 +233,7 @@ def scoring_monitor(c, scoring=None):
     """It scores the training data after the fit, and after each step, without metadata."""
     from sklearn.callback import ScoringMonitor  # noqa: PLC0415  # scikit-learn 1.9
 
-    several = clone(c.scorer).set_params(measure=replace(c.scorer.measure, k=[K]))
+    several = clone(c.scorer).set_params(k=[K])
     monitor = ScoringMonitor(scoring=several if scoring is None else scoring)
     LogisticRegression(max_iter=4).set_callbacks(monitor).fit(c.X, c.y)
     name = "score" if isinstance(scoring, dict) else f"ndcg@{K}"
