@@ -24,7 +24,7 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRequest, MetadataRout
 
 from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._rows.columns import column_names, count_rows, take_rows
-from sklearn_ndcg._rows.grouping import Grouping
+from sklearn_ndcg._rows.grouping import Grouping, starts_of
 
 Estimator: TypeAlias = Any  # a ranker, regressor or classifier, or a Pipeline that ends in one
 Params: TypeAlias = dict[str, Any]
@@ -43,8 +43,9 @@ CATBOOST_COLUMNS = ("cat_features", "text_features", "embedding_features")
 class QueryRows:
     """Rows, with one weight per row, and what is passed to `fit` with them.
 
-    `params` are for the last step, `metadata` for the Pipeline. Rows are sorted by query if the
-    queries are handed over, held out or drawn; otherwise they are as they were passed.
+    `params` are for the last step, `metadata` for the Pipeline. The rows of a query are together if
+    queries are handed over, held out or drawn; otherwise rows are as they were passed, and the
+    lengths mean nothing.
     """
 
     X: Any
@@ -64,8 +65,8 @@ class QueryRows:
         """The mean weight of each query."""
         if self.weight is None:
             return None
-        starts = np.cumsum(self.lengths) - self.lengths
-        return Grouping(np.arange(len(starts)), starts, self.lengths).mean_weight(self.weight)
+        numbers, starts = np.arange(len(self.lengths)), starts_of(self.lengths)
+        return Grouping(numbers, starts, self.lengths).mean_weight(self.weight)
 
     @property
     def query_weight_per_row(self) -> Floats | None:
@@ -74,9 +75,14 @@ class QueryRows:
         return None if weight is None else np.repeat(weight, self.lengths)
 
     def take(self, grouping: Grouping, queries: Ints) -> QueryRows:
-        """The rows of some queries, sorted by query, and the values that belong to them."""
-        n_rows = count_rows(self.y)
+        """The rows of some queries, query by query, and the values that belong to them.
+
+        If these are all rows in their order, nothing is copied.
+        """
+        n_rows, lengths = count_rows(self.y), grouping.lengths[queries]
         rows = grouping.gather(np.arange(n_rows))[grouping.rows_of(queries)]
+        if np.array_equal(rows, np.arange(n_rows)):
+            return replace(self, lengths=lengths)
         params, metadata = (
             {
                 name: take_rows(value, rows) if is_aligned(name, value, n_rows) else value
@@ -86,7 +92,7 @@ class QueryRows:
         )
         X, y = take_rows(self.X, rows), take_rows(self.y, rows)
         weight = None if self.weight is None else self.weight[rows]
-        return QueryRows(X, y, weight, grouping.lengths[queries], params, metadata)
+        return QueryRows(X, y, weight, lengths, params, metadata)
 
 
 Requests: TypeAlias = MetadataRequest | MetadataRouter
@@ -115,7 +121,7 @@ _COLUMN_NUMBER = re.compile(r"(^|,)[\s(\[]*\d+(?!\w)|\.json$")
 
 # scores to start from, and what else refers to rows by number or order
 _STARTS = {"init_score", "base_margin", "baseline"}
-_ABOUT_ROWS = {"A precomputed X", "cv", "graph", "has_time", "pairs", "pairs_weight", *_STARTS}
+_ABOUT_ROWS = {"cv", "graph", "has_time", "pairs", "pairs_weight", *_STARTS}
 
 
 def groups_parameter(last: Estimator) -> str | None:
@@ -180,20 +186,26 @@ def _parameters_in(value: object, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def refuse_row_numbers(inner: Estimator, rows: QueryRows, is_precomputed: bool) -> None:
-    """Raise for what refers to rows by number or order, as rows are sorted by query."""
-    settings = settings_of(inner)
-    settings["A precomputed X"] = is_precomputed
-    for name, value in (settings | rows.params).items():
-        kind = name.rpartition("__")[2]
-        follows = kind in _STARTS and is_aligned(kind, value, count_rows(rows.y))
-        if kind not in _ABOUT_ROWS or follows or isinstance(value, str):
-            continue
-        if value is True or np.iterable(value) or isinstance(value, PredefinedSplit):
-            raise ValueError(
-                f"{name} cannot be passed: it refers to rows by number or order, and rows are "
-                "sorted by query. Pass a splitter as cv, scores to start from in one row per row "
-                "of X, a precomputed X without max_queries and early_stopping; leave others out."
-            )
+    """Raise for what refers to rows by number or order, as rows are moved to their queries."""
+    params, n_rows = settings_of(inner) | rows.params, count_rows(rows.y)
+    refused = [name for name, value in params.items() if _counts_rows(name, value, n_rows)]
+    if is_precomputed:
+        refused.append("A precomputed X")
+    if refused:
+        raise ValueError(
+            f"{refused[0]} cannot be passed: it refers to rows by number or order, and rows are "
+            "moved to their queries. Pass a splitter as cv, scores to start from in one row per "
+            "row of X, a precomputed X without max_queries and early_stopping; leave others out."
+        )
+
+
+def _counts_rows(name: str, value: object, n_rows: int) -> bool:
+    """Whether a parameter refers to rows by number or order, and cannot be moved with them."""
+    kind = name.rpartition("__")[2]
+    if kind not in _ABOUT_ROWS or (kind in _STARTS and is_aligned(kind, value, n_rows)):
+        return False
+    is_list = np.iterable(value) and not isinstance(value, str)
+    return value is True or is_list or isinstance(value, PredefinedSplit)
 
 
 def params_of_fit(last: Estimator, train: QueryRows) -> Params:

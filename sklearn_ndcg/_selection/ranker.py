@@ -48,9 +48,10 @@ def _inner_has(name: str) -> Callable[[GroupedRanker], bool]:
 class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Tune any ranker like a regressor: with one query id per row, in any order.
 
-    Queries are passed to the inner `fit` as its `qid`, `group_id` or `group`, with rows sorted by
-    id (those of a query keep their order). Estimators without such a parameter need no ids, and get
-    the rows as they are, unless queries are drawn or held out.
+    Queries are passed to the inner `fit` as its `qid`, `group_id` or `group`, in the order of their
+    first rows. Rows that are not together yet are moved to their query, in their order, so the
+    model is the one that the library alone learns from these rows. Estimators without such a
+    parameter need no ids, and get the rows as they are, unless queries are drawn or held out.
 
     Parameters
     ----------
@@ -69,8 +70,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Cutoff of `score` and of early stopping without `scoring`. None counts whole lists.
 
     max_queries : int or None, default=None
-        The number of whole queries, drawn by `random_state`, to train on: the resource of a
-        `HalvingGridSearchCV`, which refits with its last value, or of a `validation_curve`.
+        The number of whole queries to train on, drawn by `random_state` from the queries in the
+        order of their first rows: the resource of a `HalvingGridSearchCV`, which refits with its
+        last value, or of a `validation_curve`.
 
     early_stopping : bool, default=False
         Whether to hold out queries and to stop when their score by `scoring` has not improved for
@@ -85,7 +87,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         `label_gain` or `ndcg_exp_gain`).
 
     validation : {"random", "last"}, default="random"
-        Which queries are held out: drawn by `random_state`, or the last ones by `order_by`.
+        Which queries are held out: drawn by `random_state` as for `max_queries`, or the last ones
+        by `order_by`.
 
     validation_fraction : float, default=0.1
         The fraction of queries to hold out, between 0 and 1; at least one query.
@@ -94,7 +97,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Rounds without improvement before training stops, unless all rounds are fitted.
 
     random_state : int, RandomState instance or None, default=None
-        Draws queries. With None the candidates of a search get different ones: pass an int.
+        Draws queries. With None the candidates of a search get different ones: pass an int. The
+        inner estimator has a `random_state` of its own, which this one does not set.
 
     Attributes
     ----------
@@ -121,7 +125,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     In the first round of boosting all scores are equal, and LightGBM, XGBoost and CatBoost break
     these ties by the order of rows. So the order of rows within a query changes what they learn,
     and a small difference between two models may be due to it alone. The order of the queries
-    changes nothing.
+    changes nothing in LightGBM, nor in XGBoost with ``tree_method="exact"``. It changes what
+    CatBoost learns and, from some ten thousand rows on, XGBoost. The names of the queries never
+    change a model.
 
     Examples
     --------
@@ -182,7 +188,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         groups: ArrayLike | None = None,
         **fit_params: Any,
     ) -> GroupedRanker:
-        """Fit the inner estimator, with rows sorted by query if it learns from queries.
+        """Fit the inner estimator, with the rows of a query together if it learns from queries.
 
         Parameters
         ----------
@@ -204,7 +210,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
         **fit_params
             Passed to the inner `fit`; in a Pipeline, to the last step's. Those with a value per row
-            (`init_score`, `base_margin`, `baseline`) are sorted and split with the rows. With
+            (`init_score`, `base_margin`, `baseline`) are moved and split with the rows. With
             metadata routing on, steps and an inner search get what they request, also `groups`, and
             the last step does not get what it refuses.
 
@@ -498,8 +504,13 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if 2 * grouping.n_single <= n_queries and np.all(low == high) and np.ptp(low):
             warn_of_equal_relevance(n_queries)
 
-    def _split_rows(self, rows: QueryRows, grouping: Grouping, times: Column, sorts: bool) -> Split:
-        """Training rows and held-out rows, sorted by query if `sorts` or if these are not all."""
+    def _split_rows(
+        self, rows: QueryRows, grouping: Grouping, times: Column, hands_over: bool
+    ) -> Split:
+        """Training rows and held-out rows, query by query if `hands_over` or if these are not all.
+
+        Queries are in the order of their first rows, so that their names change nothing.
+        """
         trained, held_out = self._draw_queries(grouping, times)
         known = np.sort(np.append(trained, held_out))
         in_features = callable(self.group_by) or bool(self._group_columns)
@@ -507,18 +518,17 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             grouping.labels[known], grouping.lengths[known], in_features
         )
         self.query_ids_ = self.trained_queries_.labels
-        are_all = len(trained) == len(grouping.lengths)
-        if are_all and (grouping.is_in_order or not sorts):  # nothing is copied
-            return replace(rows, lengths=grouping.lengths), None
+        if len(trained) == len(grouping.lengths) and not hands_over:
+            return rows, None
         train = rows.take(grouping, trained)
         return train, rows.take(grouping, held_out) if self.early_stopping else None
 
     def _draw_queries(self, grouping: Grouping, times: Column) -> tuple[Ints, Ints]:
-        """The numbers of the queries to train on, and of those to hold out, both ascending."""
-        queries = np.arange(len(grouping.labels))
+        """The numbers of the queries to train on, and of those to hold out, by first row."""
+        queries = grouping.by_first_rows()
         generator = utils.check_random_state(self.random_state)
         if self.max_queries is not None and self.max_queries < len(queries):
-            queries = np.sort(generator.permutation(len(queries))[: self.max_queries])
+            queries = queries[np.sort(generator.permutation(len(queries))[: self.max_queries])]
         if not self.early_stopping:
             return queries, queries[:0]
         n_held_out = max(1, round(self.validation_fraction * len(queries)))
@@ -532,4 +542,5 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             held_out = order[np.isin(order, queries)][-n_held_out:]
         else:
             held_out = generator.permutation(queries)[:n_held_out]
-        return np.setdiff1d(queries, held_out, assume_unique=True), np.sort(held_out)
+        is_held_out = np.isin(queries, held_out)
+        return queries[~is_held_out], queries[is_held_out]

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 import sklearn
-from helpers import booster, fit_alone, graded_rows, sorted_by_hand
+from helpers import booster, by_first_rows, fit_alone, graded_rows
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
@@ -72,7 +72,7 @@ def test_starts_of_several_classes_where_queries_are_drawn(library, name, order)
     with pytest.raises(ValueError, match=f"{name} cannot be passed.*one row per row of X"):
         ranker.fit(X, Y, groups=QUERY, **{name: START.ravel(order)})
     ranker.fit(X, Y, groups=QUERY, **{name: START})
-    rows, *_ = sorted_by_hand(QUERY)
+    rows, *_ = by_first_rows(QUERY)
     rows = rows[np.isin(QUERY[rows], ranker.query_ids_)]
     bare = clone(inner).fit(X.iloc[rows], Y[rows], **{name: START[rows]})
     np.testing.assert_allclose(ranker.predict_proba(X), bare.predict_proba(X), rtol=1e-6)

@@ -137,7 +137,7 @@ def test_y_must_have_no_missing_values(inner, labels):
         GroupedRanker(inner).fit(X, y, groups=Q)
 
 
-# --- what counts rows, where rows are sorted
+# --- what counts rows, where rows are moved
 
 
 class HasTime(GroupId):
@@ -160,7 +160,7 @@ SPLITS = [(np.arange(3), np.arange(3, 6))]
     ids=["splits", "iterator", "PredefinedSplit", "has_time", "pairs"],
 )
 def test_what_counts_rows_is_refused(name, inner, fit_params):
-    with refused(f"^{name} cannot be passed: .*rows are sorted by query"):
+    with refused(f"^{name} cannot be passed: .*rows are moved"):
         GroupedRanker(inner, max_queries=2).fit(X, Y, groups=Q, **fit_params)
 
 

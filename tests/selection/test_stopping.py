@@ -4,8 +4,9 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
-from helpers import booster, fit_alone, graded_rows, sorted_by_hand
+from helpers import booster, by_first_rows, fit_alone, graded_rows
 from sklearn import ensemble
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
@@ -27,7 +28,7 @@ X, _, QUERY = graded_rows(60, (2, 14), n_columns=4, all_relevant=False)
 NOISE = np.random.default_rng(1).normal(size=len(QUERY)) / 2
 Y = np.clip(np.round(X["a"] + X["b"] * X["c"] + NOISE), 0, 3).to_numpy(int)
 WEIGHT = 1.0 + QUERY % 3
-HELD = np.isin(QUERY, np.random.RandomState(0).permutation(60)[:18])
+HELD = np.isin(pd.factorize(QUERY)[0], np.random.RandomState(2).permutation(60)[:18])
 ROUNDS = 12
 PATIENCE = 4
 K = 3
@@ -71,7 +72,7 @@ def stop(model, X=X, y=Y, query=QUERY, weight=None, fit_params=None, **parameter
         "early_stopping": True,
         "validation_fraction": 0.3,
         "n_iter_no_change": PATIENCE,
-        "random_state": 0,
+        "random_state": 2,
     }
     ranker = GroupedRanker(model, **(options | parameters))
     return ranker.fit(X, y, weight, groups=query, **(fit_params or {}))
@@ -199,7 +200,7 @@ def test_early_stopping_counts_margins_of_the_held_out_rows(library, name, zero,
     margin = np.random.default_rng(2).normal(size=len(Y)) * 2
     options = {"scoring": scoring, "k": K, "n_iter_no_change": ROUNDS}
     ranker = stop(library("Ranker"), fit_params={name: margin}, **options)
-    order, ids, sizes = sorted_by_hand(QUERY[~HELD])
+    order, ids, sizes = by_first_rows(QUERY[~HELD])
     rows = np.flatnonzero(~HELD)[order]
     queries = {"group": sizes} if library is lightgbm else {"qid": ids}
     bare = library("Ranker").fit(X.iloc[rows], Y[rows], **queries, **{name: margin[rows]})
@@ -339,7 +340,7 @@ def test_a_model_without_stages_cannot_be_stopped():
 
 @pytest.mark.parametrize("library", [lightgbm, xgboost])
 def test_scoring_of_labels_cannot_stop_a_booster(library):
-    scoring = make_ndcg_scorer(response_method="predict")
+    scoring = make_ndcg_scorer(response_method="predict", undefined=0.0)
     with pytest.raises(ValueError, match="probabilities.*response_method='predict': leave that"):
         stop(library("Classifier"), scoring=scoring)
 
