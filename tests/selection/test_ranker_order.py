@@ -4,11 +4,14 @@ Queries are named at random, and their rows are mixed. XGBoost sorts features in
 the order of queries matters; with the default of 256 it does from some ten thousand rows on.
 """
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from helpers import Recorder, Sizes, booster, by_first_rows, graded_rows
+from sklearn.base import BaseEstimator
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -171,6 +174,34 @@ def test_contiguous_rows_are_not_copied(convert, query):
     assert given["init_score"] is start
     *_, sizes = by_first_rows(pd.factorize(pd.Series(list(query)))[0])
     np.testing.assert_array_equal(given["group"], sizes)
+
+
+@pytest.mark.parametrize(
+    ("column", "mixed", "copies"),
+    [(0, False, 0), (40, False, 0), (7, False, 1), (0, True, 1)],
+    ids=["first", "last", "between others", "first, rows mixed"],
+)
+def test_ids_in_a_column_of_an_array_cost_one_copy_at_most(column, mixed, copies):
+    class Nothing(BaseEstimator):
+        def fit(self, X, y, group):
+            return self
+
+        def predict(self, X):
+            return X[:, 0]
+
+    rng = np.random.default_rng(0)
+    query = np.repeat(np.arange(400), 50)
+    rows = np.insert(rng.normal(size=(len(query), 40)), column, query, axis=1)
+    y = rng.integers(0, 4, len(query))
+    rows = rows[rng.permutation(len(query))] if mixed else rows
+    ranker = GroupedRanker(Nothing(), group_by=column).fit(rows, y)  # which imports modules
+    calls = (lambda: ranker.fit(rows, y), copies), (lambda: ranker.predict(rows), copies - mixed)
+    for call, expected in calls:
+        tracemalloc.start()
+        call()
+        extra = tracemalloc.get_traced_memory()[1] / rows.nbytes
+        tracemalloc.stop()
+        assert expected - 0.1 < extra < expected + 0.3
 
 
 # --- queries that are drawn
