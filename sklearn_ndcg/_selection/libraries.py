@@ -272,10 +272,8 @@ def fitted_array(model: Estimator, name: str) -> Array:
 
 
 def without_last_step(pipeline: Pipeline) -> Pipeline:
-    """A Pipeline of the steps before the last."""
-    # a last step that does nothing lets memory= cache each of the others
-    idle = (pipeline.steps[-1][0], "passthrough")
-    return Pipeline([*pipeline.steps[:-1], idle], memory=pipeline.memory)
+    """A Pipeline of the steps before the last; that does nothing, as there may be none."""
+    return Pipeline([*pipeline.steps[:-1], (pipeline.steps[-1][0], "passthrough")])
 
 
 def _requests_of(last: object) -> Requests:

@@ -260,6 +260,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         features = columns.without_columns(X, self._group_columns)
         rows = QueryRows(features, relevance, weight, np.array([n_rows]), fit_params, {})
         rows = libraries.route(self, rows, grouping)
+        if not self.early_stopping:
+            stopping.refuse_own_stopping(last, rows.params)
         libraries.check_fit_params(rows, inner, self._group_columns, self.early_stopping)
         train, held_out = rows, None
         if grouping is not None:

@@ -86,7 +86,7 @@ def test_starts_of_several_classes_where_queries_are_drawn(library, name, order)
     [
         ({"early_stopping": True}, None, "eval_set cannot be passed"),
         ({}, make_pipeline, "steps of a Pipeline.*not applied"),
-        ({"group_by": "q"}, None, "removal of a group column"),
+        ({"group_by": "q"}, None, "removal of a group column.*not applied"),
     ],
     ids=["early stopping", "Pipeline", "group column"],
 )
@@ -94,7 +94,7 @@ def test_eval_set_is_refused_where_its_rows_would_differ(parameters, convert, wo
     inner = booster("lightgbm")
     ranker = GroupedRanker(convert(inner) if convert else inner, **parameters)
     with pytest.raises(ValueError, match=words):
-        ranker.fit(X.assign(q=QUERY), Y, groups=QUERY, eval_set=[(X, Y)])
+        ranker.fit(X.assign(q=QUERY), Y, groups=QUERY, eval_set=[(X, Y)], eval_group=[len(Y)])
 
 
 def test_cat_features_are_named_in_fit_with_early_stopping():
