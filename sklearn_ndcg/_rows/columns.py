@@ -118,6 +118,12 @@ def column_names(X: Table) -> list[Hashable] | None:
     return [] if _index_levels(X) else None
 
 
+def date_columns(X: Table) -> list[Hashable]:
+    """Names of the columns of a table that hold dates or times."""
+    types = {name: str(containers.dtype_of(X[name])).lower() for name in column_names(X) or []}
+    return [name for name, kind in types.items() if kind.startswith(("date", "timestamp"))]
+
+
 def _index_levels(X: Table) -> list[Hashable]:
     names = getattr(getattr(X, "index", None), "names", None) or ()
     return [name for name in names if name is not None]

@@ -23,7 +23,8 @@ from sklearn.utils import metadata_routing
 from sklearn.utils.metadata_routing import UNUSED, MetadataRequest, MetadataRouter, MethodMapping
 
 from sklearn_ndcg._checks import Floats, Ints
-from sklearn_ndcg._rows.columns import column_names, count_rows, take_rows
+from sklearn_ndcg._rows.columns import column_names, count_rows, date_columns, take_rows
+from sklearn_ndcg._rows.containers import Table, is_pandas
 from sklearn_ndcg._rows.grouping import Grouping, starts_of
 
 Estimator: TypeAlias = Any  # a ranker, regressor or classifier, or a Pipeline that ends in one
@@ -110,6 +111,16 @@ INTERFACES: dict[str, Callable[[QueryRows], Params]] = {
     "group": lambda rows: {"group": rows.lengths, "sample_weight": rows.weight},
 }
 
+# The names of ranking objectives, up to a colon, by the ranker of their library; and the parameters
+# of estimators that choose an objective.
+RANKING_OBJECTIVES = {
+    "XGBRanker": "rank",
+    "LGBMRanker": "lambdarank|(rank_)?xendcg|xe_ndcg(_mart)?|xendcg_mart",
+    "CatBoostRanker": "(YetiRank|PairLogit)(Pairwise)?|Query(RMSE|SoftMax|CrossEntropy)"
+    "|Stochastic(Rank|Filter)|GroupQuantile|LambdaMart",
+}
+_CHOOSES_OBJECTIVE = {"app", "application", "loss", "loss_function", "objective", "objective_type"}
+
 # Words in the names of parameters that may refer to columns by number, and in the names of those
 # that only say how many columns to use.
 _ABOUT_COLUMNS = re.compile(
@@ -118,6 +129,9 @@ _ABOUT_COLUMNS = re.compile(
 _ABOUT_QUANTITIES = re.compile("^(bootstrap|enable|k|keep|max|min|n|num|sub)_|fraction|range")
 # "0,3" or "(0,1)" or "1:0.5" or a file (LightGBM's forced splits), but not "from_dtype" or "name:a"
 _COLUMN_NUMBER = re.compile(r"(^|,)[\s(\[]*\d+(?!\w)|\.json$")
+
+# what errors of libraries say of a column of dates
+_ABOUT_DATES = re.compile(r"date(time|\d)|timestamp|\d{4}-\d\d-\d\d", re.IGNORECASE)
 
 # scores to start from, and what else refers to rows by number or order
 _STARTS = {"init_score", "base_margin", "baseline"}
@@ -128,6 +142,58 @@ def groups_parameter(last: Estimator) -> str | None:
     """The parameter for groups of the `fit` of `last`; None for an estimator that takes none."""
     taken = signature(last.fit).parameters
     return next((name for name in INTERFACES if name in taken), None)
+
+
+def refuse_dates(inner: Estimator, X: Table) -> None:
+    """Raise for dates in a table of Polars or Arrow, by which LightGBM ends the process."""
+    if "eval_init_score" in signature(inner.fit).parameters and not is_pandas(X):
+        _raise_about(date_columns(X), inner, None)
+
+
+def explain_dates(inner: Estimator, X: Table, error: Exception) -> None:
+    """Raise an error that names the columns of dates in X, if `error` is about these."""
+    dates = date_columns(X)
+    if _ABOUT_DATES.search(repr(error)) or any(repr(name) in str(error) for name in dates):
+        _raise_about(dates, inner, error)
+
+
+def _raise_about(dates: list[Hashable], inner: Estimator, error: Exception | None) -> None:
+    if dates:
+        raise TypeError(
+            f"{type(inner).__name__} takes no dates, but X has some in the column "
+            f"{', '.join(map(repr, dates))}. A column that orders the queries is no feature: pass "
+            f"order_by={dates[0]!r}. Otherwise leave it out, or make numbers of it."
+        ) from error
+
+
+def refuse_ranking_objective(last: Estimator) -> None:
+    """Raise if an estimator has a ranking objective, but does not take groups; also one inside.
+
+    XGBoost would learn from all rows as one list, in silence.
+    """
+    if type(last).__name__ == "CatBoost":  # it takes groups, but cannot be cloned
+        estimators = [last]
+    elif groups_parameter(last):
+        return
+    else:
+        estimators = [value for value in _estimators_in(last) if not groups_parameter(value)]
+    for estimator in estimators:
+        for name, value in settings_of(estimator, deep=False).items():
+            ranker = _ranker_for(value) if name in _CHOOSES_OBJECTIVE else None
+            if ranker:
+                raise ValueError(
+                    f"{name}={value!r} is an objective for rankings, but {type(estimator).__name__}"
+                    f" cannot be given the queries: use {ranker}({name}={value!r})."
+                )
+
+
+def _ranker_for(objective: object) -> str | None:
+    """The ranker of the library that has this ranking objective; None for other objectives."""
+    if not isinstance(objective, str):
+        return None
+    name = objective.partition(":")[0]
+    rankers = RANKING_OBJECTIVES.items()
+    return next((ranker for ranker, names in rankers if re.fullmatch(names, name)), None)
 
 
 def check_fit_params(
@@ -183,6 +249,11 @@ def _parameters_in(value: object, name: str = "") -> Iterator[tuple[str, Any]]:
         inside = value.items()
     for key, item in inside:
         yield from _parameters_in(item, str(key).rpartition("__")[2])
+
+
+def _estimators_in(last: Estimator) -> list[Estimator]:
+    """An estimator, and all that are inside of it."""
+    return [value for _, value in _parameters_in(last) if hasattr(value, "fit")]
 
 
 def refuse_row_numbers(inner: Estimator, rows: QueryRows, is_precomputed: bool) -> None:
@@ -339,8 +410,10 @@ def route(ranker: Estimator, rows: QueryRows, grouping: Grouping | None) -> Quer
 
 def _refuse_nested_rankers(ranker: Estimator, last: Estimator) -> None:
     """Raise if an estimator inside of the last step takes groups, which would not reach it."""
-    inside = [value for _, value in _parameters_in(last) if hasattr(value, "fit")]
-    if groups_parameter(last) or any(isinstance(value, type(ranker)) for value in inside):
+    if groups_parameter(last):
+        return
+    inside = _estimators_in(last)
+    if any(isinstance(value, type(ranker)) for value in inside):
         return
     for nested in inside:
         if groups_parameter(nested):

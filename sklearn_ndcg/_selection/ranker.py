@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
-from typing import Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Floats, Ints
+from sklearn_ndcg._checks import Ints
 from sklearn_ndcg._metrics import inputs
 from sklearn_ndcg._rows import columns
 from sklearn_ndcg._rows.containers import Column, Table
@@ -240,7 +240,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             `scoring` warns of held-out queries.
         """
         fitted = copy(self)  # so that an error leaves what an earlier fit has set
-        fitted.__dict__ = {name: vars(self)[name] for name in vars(self) if name[-1] != "_"}
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(fitted, name)
         fitted._fit(X, y, sample_weight, groups, fit_params)
         self.__dict__ = fitted.__dict__
         return self
@@ -249,41 +250,40 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self, X: Table, y: Column, sample_weight: Column, groups: Column, fit_params: Params
     ) -> None:
         self._check_parameters()
-        X, relevance, ids, times, weight = self._read_data(X, y, groups, sample_weight, fit_params)
         inner = clone(self.estimator)
-        last = libraries.last_step(inner)
-        self._check_groups(ids, last)
-        self._group_columns = columns.group_columns(X, self.group_by, self.order_by)
-        self._columns = columns.column_names(X) or []
-        n_rows = columns.count_rows(relevance)
-        grouping = None if ids is None else Grouping.of_ids(ids, n_rows)
-        features = columns.without_columns(X, self._group_columns)
-        rows = QueryRows(features, relevance, weight, np.array([n_rows]), fit_params, {})
+        rows, ids, times = self._read_rows(X, y, groups, sample_weight, fit_params)
+        self._check_groups(ids, libraries.last_step(inner))
+        grouping = None if ids is None else Grouping.of_ids(ids, columns.count_rows(rows.y))
         rows = libraries.route(self, rows, grouping)
+        self._check_fit_params(rows, inner)
+        train, held_out = self._split_rows(rows, grouping, times, inner)
+        try:
+            self._fit_steps(inner, train, held_out)
+        except Exception as error:
+            libraries.explain_dates(inner, rows.X, error)
+            raise
+        self.estimator_ = inner
+
+    def _check_fit_params(self, rows: QueryRows, inner: Estimator) -> None:
         if not self.early_stopping:
-            stopping.refuse_own_stopping(last, rows.params)
+            stopping.refuse_own_stopping(libraries.last_step(inner), rows.params)
         libraries.check_fit_params(rows, inner, self._group_columns, self.early_stopping)
-        train, held_out = rows, None
-        if grouping is not None:
-            hands_over = libraries.groups_parameter(last) is not None
-            sorts = hands_over or self.early_stopping or self.max_queries is not None
-            if sorts:
-                self._warn_of_ids(relevance, grouping)
-                is_precomputed = utils.get_tags(self).input_tags.pairwise
-                libraries.refuse_row_numbers(inner, rows, is_precomputed)
-            train, held_out = self._split_rows(rows, grouping, times, hands_over)
+        libraries.refuse_dates(inner, rows.X)
+
+    def _fit_steps(self, inner: Estimator, train: QueryRows, held_out: QueryRows | None) -> None:
+        """Fit the inner estimator, and stop it early if there are held-out rows."""
+        last = libraries.last_step(inner)
 
         def fit_last(train: QueryRows, held_out: QueryRows | None) -> None:
             params = libraries.params_of_fit(last, train)
             if held_out is None:
                 last.fit(train.X, train.y, **params)
-            else:
-                stopping.check_can_stop(last, libraries.last_step(self.estimator), self.scoring)
-                rule = stopping.StoppingRule(held_out, self.scoring, self.k, self.n_iter_no_change)
-                self.best_iteration_ = stopping.fit_until_best(last, train, rule, params)
+                return
+            stopping.check_can_stop(last, libraries.last_step(self.estimator), self.scoring)
+            rule = stopping.StoppingRule(held_out, self.scoring, self.k, self.n_iter_no_change)
+            self.best_iteration_ = stopping.fit_until_best(last, train, rule, params)
 
         libraries.fit_steps(inner, train, held_out, fit_last)
-        self.estimator_ = inner
 
     def predict(self, X: Any) -> Array:
         """Predict with the inner estimator: for a ranker, scores to sort each query by.
@@ -386,6 +386,21 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         classes: Array = self.estimator_.classes_
         return classes
 
+    if not TYPE_CHECKING:  # which would take any name for an attribute
+
+        def __getattr__(self, name):
+            # an AttributeError of a property ends here, too: raise it again
+            if hasattr(type(self), name):
+                return super().__getattribute__(name)
+            hint = ""
+            inner = vars(self).get("estimator_")
+            for owner in ("estimator_", "estimator_[-1]"):
+                if not name.startswith("_") and hasattr(inner, name):
+                    hint = f": it is one of the fitted estimator, ranker.{owner}.{name}"
+                    break
+                inner = libraries.last_step(inner)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
+
     def get_metadata_routing(self) -> MetadataRouter:
         """Get the requests for metadata: `groups`, and what the inner estimators request in `fit`.
 
@@ -426,6 +441,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 "estimator must be an estimator with fit and predict, or a Pipeline that ends in "
                 f"one (not in another Pipeline), got {estimator!r}."
             )
+        libraries.refuse_ranking_objective(estimator)
         for name in ("k", "max_queries", "n_iter_no_change"):
             value = getattr(self, name)
             or_none = "" if name == "n_iter_no_change" else " or None"
@@ -439,25 +455,28 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if not _checks.is_number(held) or not 0 < held < 1:
             raise ValueError(f"validation_fraction must be a number between 0 and 1, got {held!r}.")
 
-    def _read_data(
+    def _read_rows(
         self, X: Table, y: Column, groups: Column, sample_weight: Column, fit_params: Params
-    ) -> tuple[Table, Array, Column, Column, Floats | None]:
-        """X and y, checked; ids and values to order by, as they are; and weights, checked."""
+    ) -> tuple[QueryRows, Column, Column]:
+        """Rows, checked, without the group columns; ids and values to order by, as they are."""
         _checks.refuse_masked(y, "y")
         ids = columns.values_by(X, self.group_by, groups, y)
         times = columns.values_by(X, self.order_by, None, y, "order_by")
-        rows = {"X": X, "y": y, "groups": ids, "sample_weight": sample_weight, "order_by": times}
-        refuse_reordered(**rows | fit_params)
+        given = {"X": X, "y": y, "groups": ids, "sample_weight": sample_weight, "order_by": times}
+        refuse_reordered(**given | fit_params)
         X, y = validate_data(self, X, y, skip_check_array=True)
         relevance = utils.column_or_1d(y, warn=True)
         utils.check_consistent_length(X, relevance)
         utils.assert_all_finite(relevance, input_name="y")
-        if sample_weight is None:
-            return X, relevance, ids, times, None
-        weight = inputs.row_weights(sample_weight, columns.count_rows(relevance))
-        if not weight.any():
+        self._group_columns = columns.group_columns(X, self.group_by, self.order_by)
+        self._columns = columns.column_names(X) or []
+        features = columns.without_columns(X, self._group_columns)
+        n_rows = columns.count_rows(relevance)
+        weight = None if sample_weight is None else inputs.row_weights(sample_weight, n_rows)
+        if weight is not None and not weight.any():
             raise ValueError("Sample weights must contain at least one non-zero number.")
-        return X, relevance, ids, times, weight
+        rows = QueryRows(features, relevance, weight, np.array([n_rows]), fit_params, {})
+        return rows, ids, times
 
     def _check_groups(self, groups: object, last: Estimator) -> None:
         takes_groups = libraries.groups_parameter(last)
@@ -507,12 +526,19 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             warn_of_equal_relevance(n_queries)
 
     def _split_rows(
-        self, rows: QueryRows, grouping: Grouping, times: Column, hands_over: bool
+        self, rows: QueryRows, grouping: Grouping | None, times: Column, inner: Estimator
     ) -> Split:
-        """Training rows and held-out rows, query by query if `hands_over` or if these are not all.
+        """Training rows and held-out rows: as they are, or query by query.
 
         Queries are in the order of their first rows, so that their names change nothing.
         """
+        if grouping is None:
+            return rows, None
+        hands_over = libraries.groups_parameter(libraries.last_step(inner)) is not None
+        if hands_over or self.early_stopping or self.max_queries is not None:
+            self._warn_of_ids(rows.y, grouping)
+            is_precomputed = utils.get_tags(self).input_tags.pairwise
+            libraries.refuse_row_numbers(inner, rows, is_precomputed)
         trained, held_out = self._draw_queries(grouping, times)
         known = np.sort(np.append(trained, held_out))
         in_features = callable(self.group_by) or bool(self._group_columns)
