@@ -23,7 +23,7 @@ from sklearn_ndcg._rows import columns
 from sklearn_ndcg._rows.containers import Column, Table
 from sklearn_ndcg._rows.grouping import Grouping, warn_of_equal_relevance, warn_of_single_documents
 from sklearn_ndcg._rows.labels import refuse_reordered
-from sklearn_ndcg._selection import libraries, stopping
+from sklearn_ndcg._selection import libraries, refusals, stopping
 from sklearn_ndcg._selection.leaks import QuerySizes
 from sklearn_ndcg._selection.libraries import (
     Array,
@@ -260,15 +260,15 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         try:
             self._fit_steps(inner, train, held_out)
         except Exception as error:
-            libraries.explain_dates(inner, rows.X, error)
+            refusals.explain_dates(inner, rows.X, error)
             raise
         self.estimator_ = inner
 
     def _check_fit_params(self, rows: QueryRows, inner: Estimator) -> None:
         if not self.early_stopping:
             stopping.refuse_own_stopping(libraries.last_step(inner), rows.params)
-        libraries.check_fit_params(rows, inner, self._group_columns, self.early_stopping)
-        libraries.refuse_dates(inner, rows.X)
+        refusals.check_fit_params(rows, inner, self._group_columns, self.early_stopping)
+        refusals.refuse_dates(inner, rows.X)
 
     def _fit_steps(self, inner: Estimator, train: QueryRows, held_out: QueryRows | None) -> None:
         """Fit the inner estimator, and stop it early if there are held-out rows."""
@@ -441,7 +441,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 "estimator must be an estimator with fit and predict, or a Pipeline that ends in "
                 f"one (not in another Pipeline), got {estimator!r}."
             )
-        libraries.refuse_ranking_objective(estimator)
+        refusals.refuse_ranking_objective(estimator)
         for name in ("k", "max_queries", "n_iter_no_change"):
             value = getattr(self, name)
             or_none = "" if name == "n_iter_no_change" else " or None"
@@ -538,7 +538,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if hands_over or self.early_stopping or self.max_queries is not None:
             self._warn_of_ids(rows.y, grouping)
             is_precomputed = utils.get_tags(self).input_tags.pairwise
-            libraries.refuse_row_numbers(inner, rows, is_precomputed)
+            refusals.refuse_row_numbers(inner, rows, is_precomputed)
         trained, held_out = self._draw_queries(grouping, times)
         known = np.sort(np.append(trained, held_out))
         in_features = callable(self.group_by) or bool(self._group_columns)

@@ -161,7 +161,7 @@ def test_ranking_objectives_of_catboost(loss):
 
 
 @pytest.mark.parametrize(
-    "objective", [None, "RMSE", "squared_error", "reg:squarederror", "ranking", lambda y, s: s]
+    "objective", [None, "RMSE", "squared_error", "reg:squarederror", "rank", lambda y, s: s]
 )
 def test_other_objectives_need_no_ranker(objective):
     GroupedRanker(Objective(objective)).fit(X, Y, groups=Q)
