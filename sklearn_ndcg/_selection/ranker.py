@@ -223,10 +223,11 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         ------
         TypeError, ValueError
             If a parameter is not valid; if ids are needed but missing, are sizes, were changed by
-            an encoder or a cast, or do not reach a ranker inside the inner estimator; if training
-            cannot be stopped early; if a fit parameter, or one of the inner estimator, cannot
-            follow the rows or columns. The inner estimator may raise others. What an earlier fit
-            has set stays as it was.
+            an encoder or a cast, or do not reach a ranker inside the inner estimator; if that has
+            an objective for rankings, but takes no groups; if training cannot be stopped early, or
+            the library is to stop it without held-out queries; if a fit parameter, or one of the
+            inner estimator, cannot follow the rows or columns. The inner estimator may raise
+            others. What an earlier fit has set stays as it was.
 
             If `group_by` or `order_by` remove a column, and a parameter may refer to columns by
             number: ``categorical_features=[1]``, ``monotonic_cst=[1, 0]``, the numbers of a
