@@ -126,8 +126,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     these ties by the order of rows. So the order of rows within a query changes what they learn,
     and a small difference between two models may be due to it alone. The order of the queries
     changes nothing in LightGBM, nor in XGBoost with ``tree_method="exact"``. It changes what
-    CatBoost learns and, from some ten thousand rows on, XGBoost. The names of the queries never
-    change a model.
+    CatBoost learns and, from some ten thousand rows on, XGBoost. The names of the queries change
+    nothing, unless ``validation="last"`` holds out the last of them.
 
     Examples
     --------
