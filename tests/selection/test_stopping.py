@@ -513,6 +513,9 @@ def test_own_fit_params_without_held_out_queries_are_refused(library, fit_params
             lambda: lightgbm("Ranker").set_params(early_stopping_round=0), dict, id="lightgbm, off"
         ),
         pytest.param(
+            lambda: lightgbm("Ranker").set_params(early_stopping_round=-1), dict, id="lightgbm, -1"
+        ),
+        pytest.param(
             lambda: xgboost("Ranker").set_params(early_stopping_rounds=0), dict, id="xgboost, off"
         ),
         pytest.param(
