@@ -120,8 +120,12 @@ def column_names(X: Table) -> list[Hashable] | None:
 
 def date_columns(X: Table) -> list[Hashable]:
     """Names of the columns of a table that hold dates or times."""
-    types = {name: str(containers.dtype_of(X[name])).lower() for name in column_names(X) or []}
-    return [name for name, kind in types.items() if kind.startswith(("date", "timestamp"))]
+    names = column_names(X)
+    if not names:
+        return []
+    types = X.schema.types if containers.is_arrow_table(X) else getattr(X, "dtypes", ())
+    pairs = zip(names, types, strict=False)
+    return [name for name, kind in pairs if str(kind).lower().startswith(("date", "timestamp"))]
 
 
 def _index_levels(X: Table) -> list[Hashable]:

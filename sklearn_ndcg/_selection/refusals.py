@@ -13,7 +13,7 @@ from sklearn.model_selection import PredefinedSplit
 from sklearn.pipeline import Pipeline
 
 from sklearn_ndcg._rows.columns import column_names, count_rows, date_columns
-from sklearn_ndcg._rows.containers import Table, is_pandas
+from sklearn_ndcg._rows.containers import Table
 from sklearn_ndcg._selection.libraries import (
     Estimator,
     QueryRows,
@@ -146,8 +146,8 @@ def _counts_rows(name: str, value: object, n_rows: int) -> bool:
 
 
 def refuse_dates(inner: Estimator, X: Table) -> None:
-    """Raise for dates in a table of Polars or Arrow, by which LightGBM ends the process."""
-    if "eval_init_score" in signature(inner.fit).parameters and not is_pandas(X):
+    """Raise for dates that LightGBM would get: by those of Polars or Arrow it ends the process."""
+    if "eval_init_score" in signature(inner.fit).parameters:
         _raise_about(date_columns(X), inner, None)
 
 

@@ -365,7 +365,9 @@ def test_attributes_of_a_library_are_those_of_its_ranker(name):
     getattr(ranker.estimator_, name)
 
 
-@pytest.mark.parametrize("name", ["nonsense", "_private", "__array_namespace__", "transform"])
+@pytest.mark.parametrize(
+    "name", ["nonsense", "_decision_function", "__array_namespace__", "transform"]
+)
 def test_attributes_that_nothing_has_get_no_hint(name):
     ranker = GroupedRanker(Ridge()).fit(X, Y)
     with pytest.raises(AttributeError, match=f"no attribute '{name}'$"):
