@@ -191,7 +191,7 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
         if "Group" in name:
             raise ValueError(
                 f"{name} splits by group itself: use it as it is and pass groups= to the tool, or "
-                f"pass QuerySplitter({re.sub('Groups?', '', name)}(...), group_by=...)."
+                "pass QuerySplitter(5, group_by=...), with a number of folds or KFold()."
             )
         splitter: Splitter = check_cv(self.cv)
         return splitter
