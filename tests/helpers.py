@@ -76,11 +76,16 @@ class Sizes(Recorder):
         return self._record(X, y, group=group, feature_name=feature_name, **given)
 
 
-def sorted_by_hand(query):
-    """Return the stable order of rows by id, the query of each in that order, and the sizes."""
-    order = np.argsort(query, kind="stable")
-    _, ids, sizes = np.unique(query[order], return_inverse=True, return_counts=True)
-    return order, ids, sizes
+def by_first_rows(query):
+    """Return the rows, query by query in the order of their first rows, as a loop would.
+
+    Also the number of each row's query in that order, and the sizes.
+    """
+    rows = {}
+    for row, name in enumerate(np.asarray(query).tolist()):
+        rows.setdefault(name, []).append(row)
+    sizes = np.array([len(each) for each in rows.values()])
+    return np.concatenate(list(rows.values())), np.repeat(np.arange(len(sizes)), sizes), sizes
 
 
 def booster(library, kind="Ranker", rounds=15, **parameters):
@@ -100,8 +105,8 @@ def booster(library, kind="Ranker", rounds=15, **parameters):
 
 
 def fit_alone(model, X, y, query, weight=None):
-    """Fit a model without GroupedRanker: to sorted rows, with groups and weights in its own way."""
-    order, ids, sizes = sorted_by_hand(query)
+    """Fit a model without GroupedRanker: query by query, with groups and weights in its own way."""
+    order, ids, sizes = by_first_rows(query)
     weight = None if weight is None else weight[order]
     means = None if weight is None else np.bincount(ids, weight) / sizes
     given = {

@@ -26,10 +26,47 @@ def several_scores(_):
     cross_validate(DummyRegressor(), [[0], [0]], [1, 0], scoring=fails_on_one_fold, cv=2)
 
 
+def lightgbm(m, kind="Ranker", fit_params=None, **parameters):
+    getattr(m, f"LGBM{kind}")(verbose=-1, **parameters).fit(*ROWS, **fit_params or {})
+
+
+FRACTIONS = {"X": ROWS[0], "y": [0, 0.5]}
+GROUP, EVAL = {"group": [2]}, {"eval_X": (ROWS[0],), "eval_y": (ROWS[1],)}
 CALLS = [
-    pytest.param("lightgbm", lambda m: m.LGBMRanker(verbose=-1).fit(*ROWS), id="LightGBM"),
+    pytest.param("lightgbm", lightgbm, id="LightGBM"),
     pytest.param("xgboost", lambda m: m.XGBRanker().fit(*ROWS), id="XGBoost"),
     pytest.param("catboost", lambda m: m.CatBoostRanker(verbose=0).fit(*ROWS), id="CatBoost"),
+    pytest.param(
+        "xgboost",
+        lambda m: m.XGBRanker(early_stopping_rounds=5).fit(*ROWS, qid=[1, 1]),
+        id="XGBoost, early stopping",
+    ),
+    pytest.param(
+        "lightgbm",
+        lambda m: lightgbm(m, "Ranker", GROUP, early_stopping_round=5),
+        id="LightGBM, early stopping",
+    ),
+    pytest.param(
+        "lightgbm", lambda m: lightgbm(m, "Ranker", GROUP | EVAL), id="LightGBM, eval_group"
+    ),
+    pytest.param(
+        "catboost",
+        lambda m: m.CatBoostRanker(verbose=0, use_best_model=True).fit(*ROWS, group_id=[1, 1]),
+        id="CatBoost, early stopping",
+    ),
+    pytest.param(
+        "lightgbm",
+        lambda m: lightgbm(m, "Regressor", objective="lambdarank"),
+        id="LightGBM, objective",
+    ),
+    pytest.param(
+        "lightgbm",
+        lambda m: m.LGBMRanker(verbose=-1).fit(**FRACTIONS, group=[2]),
+        id="LightGBM, labels",
+    ),
+    pytest.param(
+        "xgboost", lambda m: m.XGBRanker().fit(**FRACTIONS, qid=[1, 1]), id="XGBoost, labels"
+    ),
     pytest.param("catboost", lambda m: clone(m.CatBoostRanker(cat_features=["a"])), id="a clone"),
     pytest.param("sklearn", lambda _: next(GroupKFold(2).split(*ROWS)), id="GroupKFold"),
     pytest.param("sklearn", several_scores, id="several scores"),

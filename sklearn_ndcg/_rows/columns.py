@@ -126,6 +126,16 @@ def column_names(X: Table) -> list[Hashable] | None:
     return [] if _index_levels(X) else None
 
 
+def date_columns(X: Table) -> list[Hashable]:
+    """Names of the columns of a table that hold dates or times."""
+    names = column_names(X)
+    if not names:
+        return []
+    types = X.schema.types if containers.is_arrow_table(X) else getattr(X, "dtypes", ())
+    pairs = zip(names, types, strict=False)
+    return [name for name, kind in pairs if str(kind).lower().startswith(("date", "timestamp"))]
+
+
 def _index_levels(X: Table) -> list[Hashable]:
     names = getattr(getattr(X, "index", None), "names", None) or ()
     return [name for name in names if name is not None]
@@ -172,7 +182,7 @@ def group_columns(X: Table, group_by: Any, order_by: Any = None) -> list[Hashabl
 
 
 def without_columns(X: Table, keys: list[Hashable]) -> Table:
-    """X without the columns that `keys` name."""
+    """X without the columns that `keys` name; of an array a view, if the others are neighbours."""
     if not keys:
         return X
     table = _matrix(X)
@@ -180,8 +190,12 @@ def without_columns(X: Table, keys: list[Hashable]) -> Table:
         raise ValueError(f"group_by and order_by name all columns, {keys!r}: no feature is left.")
     if column_names(X) is not None:
         return X.drop(columns=keys) if containers.is_pandas(X) else X.drop(keys)
-    kept = _select(table, _other_positions(keys, [], table.shape[1]), axis=1)
-    return kept if containers.has_shape(X) else np.array(kept.tolist())
+    kept = _other_positions(keys, [], table.shape[1])
+    if not isinstance(table, np.ndarray):
+        return _select(table, kept, axis=1)
+    are_neighbours = kept[-1] - kept[0] == len(kept) - 1
+    array = table[:, kept[0] : kept[-1] + 1] if are_neighbours else table.take(kept, axis=1)
+    return array if containers.has_shape(X) else np.array(array.tolist())
 
 
 def features(X: Table, keys: list[Hashable], names: list[Hashable], may_lack: bool) -> Table:

@@ -114,16 +114,16 @@ class Grouping:
         smallest, _ = self.extremes(by_value.row_codes())
         return np.argsort(smallest, kind="stable")
 
+    def by_first_rows(self) -> Ints:
+        """The queries in the order of their first rows."""
+        first = self.starts if self.codes is None else first_rows(self.codes)
+        return np.argsort(first)
+
     @classmethod
     def of_matrix(cls, n_queries: int, n_documents: int) -> Grouping:
         """Group the entries of a matrix by its rows."""
         labels = np.arange(n_queries)
         return cls(labels, labels * n_documents, np.full(n_queries, n_documents))
-
-    @property
-    def is_in_order(self) -> bool:
-        """Whether the rows are already sorted by query."""
-        return self.codes is None and bool((self.starts[1:] > self.starts[:-1]).all())
 
     @cached_property
     def n_single(self) -> int:

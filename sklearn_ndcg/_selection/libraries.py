@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, replace
 from inspect import Parameter, signature
-from numbers import Number
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,14 +16,13 @@ import sklearn
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import PredefinedSplit
 from sklearn.pipeline import Pipeline
 from sklearn.utils import metadata_routing
 from sklearn.utils.metadata_routing import UNUSED, MetadataRequest, MetadataRouter, MethodMapping
 
 from sklearn_ndcg._checks import Floats, Ints
-from sklearn_ndcg._rows.columns import column_names, count_rows, take_rows
-from sklearn_ndcg._rows.grouping import Grouping
+from sklearn_ndcg._rows.columns import count_rows, take_rows
+from sklearn_ndcg._rows.grouping import Grouping, starts_of
 
 Estimator: TypeAlias = Any  # a ranker, regressor or classifier, or a Pipeline that ends in one
 Params: TypeAlias = dict[str, Any]
@@ -35,7 +33,7 @@ OrderBy: TypeAlias = Hashable
 GroupBy: TypeAlias = OrderBy | Sequence[Hashable]
 
 
-# of CatBoost, which cannot request them itself
+# the parameters of CatBoost's `fit` that name columns, which it cannot request itself
 CATBOOST_COLUMNS = ("cat_features", "text_features", "embedding_features")
 
 
@@ -43,8 +41,9 @@ CATBOOST_COLUMNS = ("cat_features", "text_features", "embedding_features")
 class QueryRows:
     """Rows, with one weight per row, and what is passed to `fit` with them.
 
-    `params` are for the last step, `metadata` for the Pipeline. Rows are sorted by query if the
-    queries are handed over, held out or drawn; otherwise they are as they were passed.
+    `params` are for the last step, `metadata` for the Pipeline. The rows of a query are together if
+    queries are handed over, held out or drawn; otherwise rows are as they were passed, and the
+    lengths mean nothing.
     """
 
     X: Any
@@ -64,8 +63,8 @@ class QueryRows:
         """The mean weight of each query."""
         if self.weight is None:
             return None
-        starts = np.cumsum(self.lengths) - self.lengths
-        return Grouping(np.arange(len(starts)), starts, self.lengths).mean_weight(self.weight)
+        numbers, starts = np.arange(len(self.lengths)), starts_of(self.lengths)
+        return Grouping(numbers, starts, self.lengths).mean_weight(self.weight)
 
     @property
     def query_weight_per_row(self) -> Floats | None:
@@ -74,9 +73,14 @@ class QueryRows:
         return None if weight is None else np.repeat(weight, self.lengths)
 
     def take(self, grouping: Grouping, queries: Ints) -> QueryRows:
-        """The rows of some queries, sorted by query, and the values that belong to them."""
-        n_rows = count_rows(self.y)
+        """The rows of some queries, query by query, and the values that belong to them.
+
+        If these are all rows in their order, nothing is copied.
+        """
+        n_rows, lengths = count_rows(self.y), grouping.lengths[queries]
         rows = grouping.gather(np.arange(n_rows))[grouping.rows_of(queries)]
+        if np.array_equal(rows, np.arange(n_rows)):
+            return replace(self, lengths=lengths)
         params, metadata = (
             {
                 name: take_rows(value, rows) if is_aligned(name, value, n_rows) else value
@@ -86,7 +90,7 @@ class QueryRows:
         )
         X, y = take_rows(self.X, rows), take_rows(self.y, rows)
         weight = None if self.weight is None else self.weight[rows]
-        return QueryRows(X, y, weight, grouping.lengths[queries], params, metadata)
+        return QueryRows(X, y, weight, lengths, params, metadata)
 
 
 Requests: TypeAlias = MetadataRequest | MetadataRouter
@@ -110,12 +114,6 @@ _ABOUT_COLUMNS = re.compile(
     "feature|column|cols$|categorical|constraint|cst$|transformers$|forced|(group|order)_by$"
 )
 _ABOUT_QUANTITIES = re.compile("^(bootstrap|enable|k|keep|max|min|n|num|sub)_|fraction|range")
-# "0,3" or "(0,1)" or "1:0.5" or a file (LightGBM's forced splits), but not "from_dtype" or "name:a"
-_COLUMN_NUMBER = re.compile(r"(^|,)[\s(\[]*\d+(?!\w)|\.json$")
-
-# scores to start from, and what else refers to rows by number or order
-_STARTS = {"init_score", "base_margin", "baseline"}
-_ABOUT_ROWS = {"A precomputed X", "cv", "graph", "has_time", "pairs", "pairs_weight", *_STARTS}
 
 
 def groups_parameter(last: Estimator) -> str | None:
@@ -124,48 +122,11 @@ def groups_parameter(last: Estimator) -> str | None:
     return next((name for name in INTERFACES if name in taken), None)
 
 
-def check_fit_params(
-    rows: QueryRows, inner: Estimator, dropped: list[Any], stops_early: bool
-) -> None:
-    """Raise for fit parameters that cannot follow the rows and columns of the last step.
-
-    `dropped` are the columns that are removed from X.
-    """
-    fit_params = rows.params
-    evaluates = {name for name in fit_params if name.startswith("eval_") or name.endswith("_val")}
-    transformed = evaluates
-    if isinstance(inner, Pipeline):
-        transformed = rows.metadata.keys() & (inner.transform_input or ())
-    if evaluates and (stops_early or dropped or evaluates.isdisjoint(transformed)):
-        raise ValueError(
-            f"{', '.join(sorted(evaluates))} cannot be passed: early_stopping=True does not need "
-            "it, and the steps of a Pipeline (unless transform_input names it) and the removal of "
-            "a group column are not applied to it."
-        )
-    if dropped:
-        _refuse_column_numbers(rows, inner, dropped)
-
-
-def _refuse_column_numbers(rows: QueryRows, inner: Estimator, dropped: list[Hashable]) -> None:
-    """Raise for parameters of `inner` and of its `fit` that may refer to columns by number."""
-    names, n_rows = column_names(rows.X) or [], count_rows(rows.y)
-    fit_params = rows.params | rows.metadata
-    others = {name: v for name, v in fit_params.items() if not is_aligned(name, v, n_rows)}
-    for name, value in [*_parameters_in(others), *_parameters_in(inner)]:
-        is_switch = isinstance(value, bool | float)  # or a fraction
-        if _is_about_columns(name) and not is_switch and _counts_columns(value, names):
-            raise ValueError(
-                f"{name}={value!r:.200} may refer to columns by number, but the column "
-                f"{', '.join(map(repr, dropped))} is removed from X: name the columns instead, "
-                "move the ids to an index level, or pass them as groups."
-            )
-
-
-def _is_about_columns(name: str) -> bool:
+def is_about_columns(name: str) -> bool:
     return bool(_ABOUT_COLUMNS.search(name)) and not _ABOUT_QUANTITIES.search(name)
 
 
-def _parameters_in(value: object, name: str = "") -> Iterator[tuple[str, Any]]:
+def parameters_in(value: object, name: str = "") -> Iterator[tuple[str, Any]]:
     """A parameter and all that are inside of it: in estimators, steps, grids and options."""
     yield name, value
     inside: Iterable[tuple[Any, Any]] = ()
@@ -173,27 +134,15 @@ def _parameters_in(value: object, name: str = "") -> Iterator[tuple[str, Any]]:
         inside = (("", item) for item in value)
     elif not isinstance(value, dict):
         inside = settings_of(value, deep=False).items()
-    elif not (_is_about_columns(name) or "weight" in name):  # whose keys are no parameters
+    elif not (is_about_columns(name) or "weight" in name):  # whose keys are no parameters
         inside = value.items()
     for key, item in inside:
-        yield from _parameters_in(item, str(key).rpartition("__")[2])
+        yield from parameters_in(item, str(key).rpartition("__")[2])
 
 
-def refuse_row_numbers(inner: Estimator, rows: QueryRows, is_precomputed: bool) -> None:
-    """Raise for what refers to rows by number or order, as rows are sorted by query."""
-    settings = settings_of(inner)
-    settings["A precomputed X"] = is_precomputed
-    for name, value in (settings | rows.params).items():
-        kind = name.rpartition("__")[2]
-        follows = kind in _STARTS and is_aligned(kind, value, count_rows(rows.y))
-        if kind not in _ABOUT_ROWS or follows or isinstance(value, str):
-            continue
-        if value is True or np.iterable(value) or isinstance(value, PredefinedSplit):
-            raise ValueError(
-                f"{name} cannot be passed: it refers to rows by number or order, and rows are "
-                "sorted by query. Pass a splitter as cv, scores to start from in one row per row "
-                "of X, a precomputed X without max_queries and early_stopping; leave others out."
-            )
+def estimators_in(last: Estimator) -> list[Estimator]:
+    """An estimator, and all that are inside of it."""
+    return [value for _, value in parameters_in(last) if hasattr(value, "fit")]
 
 
 def params_of_fit(last: Estimator, train: QueryRows) -> Params:
@@ -226,17 +175,6 @@ def is_aligned(name: str, value: object, n_rows: int) -> bool:
     return isinstance(value, Sized) and len(value) == n_rows
 
 
-def _counts_columns(value: object, names: list[Hashable]) -> bool:
-    """Whether a value refers, or may refer, to columns by number; `names` are those of X."""
-    if isinstance(value, str):
-        return value not in names and bool(_COLUMN_NUMBER.search(value))
-    if isinstance(value, slice):
-        value = (value.start, value.stop)
-    if np.iterable(value) and not hasattr(value, "get_params"):  # also the keys of a dict
-        return any(_counts_columns(item, names) for item in value)
-    return isinstance(value, Number | np.bool_)
-
-
 def last_step(estimator: Estimator) -> Estimator:
     """The estimator itself, or the last step of a Pipeline."""
     if isinstance(estimator, Pipeline):
@@ -260,10 +198,8 @@ def fitted_array(model: Estimator, name: str) -> Array:
 
 
 def without_last_step(pipeline: Pipeline) -> Pipeline:
-    """A Pipeline of the steps before the last."""
-    # a last step that does nothing lets memory= cache each of the others
-    idle = (pipeline.steps[-1][0], "passthrough")
-    return Pipeline([*pipeline.steps[:-1], idle], memory=pipeline.memory)
+    """A Pipeline of the steps before the last; that does nothing, as there may be none."""
+    return Pipeline([*pipeline.steps[:-1], (pipeline.steps[-1][0], "passthrough")])
 
 
 def _requests_of(last: object) -> Requests:
@@ -329,8 +265,10 @@ def route(ranker: Estimator, rows: QueryRows, grouping: Grouping | None) -> Quer
 
 def _refuse_nested_rankers(ranker: Estimator, last: Estimator) -> None:
     """Raise if an estimator inside of the last step takes groups, which would not reach it."""
-    inside = [value for _, value in _parameters_in(last) if hasattr(value, "fit")]
-    if groups_parameter(last) or any(isinstance(value, type(ranker)) for value in inside):
+    if groups_parameter(last):
+        return
+    inside = estimators_in(last)
+    if any(isinstance(value, type(ranker)) for value in inside):
         return
     for nested in inside:
         if groups_parameter(nested):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
-from typing import Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,14 +17,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Floats, Ints
+from sklearn_ndcg._checks import Ints
 from sklearn_ndcg._metrics import inputs
 from sklearn_ndcg._rows import columns
 from sklearn_ndcg._rows.containers import Column, Table
 from sklearn_ndcg._rows.grouping import Grouping
 from sklearn_ndcg._rows.id_warnings import warn_of_equal_relevance, warn_of_single_documents
 from sklearn_ndcg._rows.labels import refuse_reordered
-from sklearn_ndcg._selection import libraries, stopping
+from sklearn_ndcg._selection import libraries, refusals, stopping
 from sklearn_ndcg._selection.leaks import QuerySizes
 from sklearn_ndcg._selection.libraries import (
     Array,
@@ -49,9 +49,10 @@ def _inner_has(name: str) -> Callable[[GroupedRanker], bool]:
 class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Tune any ranker like a regressor: with one query id per row, in any order.
 
-    Queries are passed to the inner `fit` as its `qid`, `group_id` or `group`, with rows sorted by
-    id (those of a query keep their order). Estimators without such a parameter need no ids, and get
-    the rows as they are, unless queries are drawn or held out.
+    Queries are passed to the inner `fit` as its `qid`, `group_id` or `group`, in the order of their
+    first rows. Rows that are not together yet are moved to their query, in their order, so the
+    model is the one that the library alone learns from these rows. Estimators without such a
+    parameter need no ids, and get the rows as they are, unless queries are drawn or held out.
 
     Parameters
     ----------
@@ -70,8 +71,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Cutoff of `score` and of early stopping without `scoring`. None counts whole lists.
 
     max_queries : int or None, default=None
-        The number of whole queries, drawn by `random_state`, to train on: the resource of a
-        `HalvingGridSearchCV`, which refits with its last value, or of a `validation_curve`.
+        The number of whole queries to train on, drawn by `random_state` from the queries in the
+        order of their first rows: the resource of a `HalvingGridSearchCV`, which refits with its
+        last value, or of a `validation_curve`.
 
     early_stopping : bool, default=False
         Whether to hold out queries and to stop when their score by `scoring` has not improved for
@@ -86,7 +88,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         `label_gain` or `ndcg_exp_gain`).
 
     validation : {"random", "last"}, default="random"
-        Which queries are held out: drawn by `random_state`, or the last ones by `order_by`.
+        Which queries are held out: drawn by `random_state` as for `max_queries`, or the last ones
+        by `order_by`.
 
     validation_fraction : float, default=0.1
         The fraction of queries to hold out, between 0 and 1; at least one query.
@@ -95,7 +98,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Rounds without improvement before training stops, unless all rounds are fitted.
 
     random_state : int, RandomState instance or None, default=None
-        Draws queries. With None the candidates of a search get different ones: pass an int.
+        Draws queries. With None the candidates of a search get different ones: pass an int. The
+        inner estimator has a `random_state` of its own, which this one does not set.
 
     Attributes
     ----------
@@ -122,7 +126,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     In the first round of boosting all scores are equal, and LightGBM, XGBoost and CatBoost break
     these ties by the order of rows. So the order of rows within a query changes what they learn,
     and a small difference between two models may be due to it alone. The order of the queries
-    changes nothing.
+    changes nothing in LightGBM, nor in XGBoost with ``tree_method="exact"``. It changes what
+    CatBoost learns and, from some ten thousand rows on, XGBoost. The names of the queries change
+    nothing, unless ``validation="last"`` holds out the last of them.
 
     Examples
     --------
@@ -183,7 +189,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         groups: ArrayLike | None = None,
         **fit_params: Any,
     ) -> GroupedRanker:
-        """Fit the inner estimator, with rows sorted by query if it learns from queries.
+        """Fit the inner estimator, with the rows of a query together if it learns from queries.
 
         Parameters
         ----------
@@ -205,7 +211,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
         **fit_params
             Passed to the inner `fit`; in a Pipeline, to the last step's. Those with a value per row
-            (`init_score`, `base_margin`, `baseline`) are sorted and split with the rows. With
+            (`init_score`, `base_margin`, `baseline`) are moved and split with the rows. With
             metadata routing on, steps and an inner search get what they request, also `groups`, and
             the last step does not get what it refuses.
 
@@ -218,10 +224,11 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         ------
         TypeError, ValueError
             If a parameter is not valid; if ids are needed but missing, are sizes, were changed by
-            an encoder or a cast, or do not reach a ranker inside the inner estimator; if training
-            cannot be stopped early; if a fit parameter, or one of the inner estimator, cannot
-            follow the rows or columns. The inner estimator may raise others. What an earlier fit
-            has set stays as it was.
+            an encoder or a cast, or do not reach a ranker inside the inner estimator; if that has
+            an objective for rankings, but takes no groups; if training cannot be stopped early, or
+            the library is to stop it without held-out queries; if a fit parameter, or one of the
+            inner estimator, cannot follow the rows or columns. The inner estimator may raise
+            others. What an earlier fit has set stays as it was.
 
             If `group_by` or `order_by` remove a column, and a parameter may refer to columns by
             number: ``categorical_features=[1]``, ``monotonic_cst=[1, 0]``, the numbers of a
@@ -235,7 +242,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             `scoring` warns of held-out queries.
         """
         fitted = copy(self)  # so that an error leaves what an earlier fit has set
-        fitted.__dict__ = {name: vars(self)[name] for name in vars(self) if name[-1] != "_"}
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(fitted, name)
         fitted._fit(X, y, sample_weight, groups, fit_params)
         self.__dict__ = fitted.__dict__
         return self
@@ -244,40 +252,41 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self, X: Table, y: Column, sample_weight: Column, groups: Column, fit_params: Params
     ) -> None:
         self._check_parameters()
-        X, relevance, ids, times, weight = self._read_data(X, y, groups, sample_weight, fit_params)
         inner = clone(self.estimator)
-        last = libraries.last_step(inner)
-        self._check_groups(ids, last)
-        self._group_columns = columns.group_columns(X, self.group_by, self.order_by)
-        self._columns = columns.column_names(X) or []
-        n_rows = columns.count_rows(relevance)
-        grouping = None if ids is None else Grouping.of_ids(ids, n_rows)
-        features = columns.without_columns(X, self._group_columns)
-        rows = QueryRows(features, relevance, weight, np.array([n_rows]), fit_params, {})
+        rows, ids, times = self._read_rows(X, y, groups, sample_weight, fit_params)
+        self._check_groups(ids, libraries.last_step(inner))
+        grouping = None if ids is None else Grouping.of_ids(ids, columns.count_rows(rows.y))
         rows = libraries.route(self, rows, grouping)
-        libraries.check_fit_params(rows, inner, self._group_columns, self.early_stopping)
-        train, held_out = rows, None
-        if grouping is not None:
-            hands_over = libraries.groups_parameter(last) is not None
-            sorts = hands_over or self.early_stopping or self.max_queries is not None
-            if sorts:
-                self._warn_of_ids(relevance, grouping)
-                is_precomputed = utils.get_tags(self).input_tags.pairwise
-                libraries.refuse_row_numbers(inner, rows, is_precomputed)
-            train, held_out = self._split_rows(rows, grouping, times, hands_over)
+        self._check_fit_params(rows, inner)
+        train, held_out = self._split_rows(rows, grouping, times, inner)
+        try:
+            self._fit_steps(inner, train, held_out)
+        except Exception as error:
+            refusals.explain_dates(inner, rows.X, error)
+            raise
+        self.estimator_ = inner
+
+    def _check_fit_params(self, rows: QueryRows, inner: Estimator) -> None:
+        if not self.early_stopping:
+            stopping.refuse_own_stopping(libraries.last_step(inner), rows.params)
+        refusals.check_fit_params(rows, inner, self._group_columns, self.early_stopping)
+        refusals.refuse_dates(inner, rows.X)
+
+    def _fit_steps(self, inner: Estimator, train: QueryRows, held_out: QueryRows | None) -> None:
+        """Fit the inner estimator, and stop it early if there are held-out rows."""
+        last = libraries.last_step(inner)
 
         def fit_last(train: QueryRows, held_out: QueryRows | None) -> None:
             params = libraries.params_of_fit(last, train)
             if held_out is None:
                 last.fit(train.X, train.y, **params)
-            else:
-                stopping.check_can_stop(last, libraries.last_step(self.estimator), self.scoring)
-                rule = stopping.StoppingRule(held_out, self.scoring, self.k, self.n_iter_no_change)
-                self.best_iteration_ = stopping.fit_until_best(last, train, rule, params)
+                return
+            stopping.check_can_stop(last, libraries.last_step(self.estimator), self.scoring)
+            rule = stopping.StoppingRule(held_out, self.scoring, self.k, self.n_iter_no_change)
+            self.best_iteration_ = stopping.fit_until_best(last, train, rule, params)
 
         with without_columns(self._group_columns):
             libraries.fit_steps(inner, train, held_out, fit_last)
-        self.estimator_ = inner
 
     def predict(self, X: Any) -> Array:
         """Predict with the inner estimator: for a ranker, scores to sort each query by.
@@ -380,6 +389,21 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         classes: Array = self.estimator_.classes_
         return classes
 
+    if not TYPE_CHECKING:  # which would take any name for an attribute
+
+        def __getattr__(self, name):
+            # an AttributeError of a property ends here, too: raise it again
+            if hasattr(type(self), name):
+                return super().__getattribute__(name)
+            hint = ""
+            inner = vars(self).get("estimator_")
+            for owner in ("estimator_", "estimator_[-1]"):
+                if not name.startswith("_") and hasattr(inner, name):
+                    hint = f": it is one of the fitted estimator, ranker.{owner}.{name}"
+                    break
+                inner = libraries.last_step(inner)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
+
     def get_metadata_routing(self) -> MetadataRouter:
         """Get the requests for metadata: `groups`, and what the inner estimators request in `fit`.
 
@@ -420,6 +444,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 "estimator must be an estimator with fit and predict, or a Pipeline that ends in "
                 f"one (not in another Pipeline), got {estimator!r}."
             )
+        refusals.refuse_ranking_objective(estimator)
         for name in ("k", "max_queries", "n_iter_no_change"):
             value = getattr(self, name)
             or_none = "" if name == "n_iter_no_change" else " or None"
@@ -433,25 +458,28 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if not _checks.is_number(held) or not 0 < held < 1:
             raise ValueError(f"validation_fraction must be a number between 0 and 1, got {held!r}.")
 
-    def _read_data(
+    def _read_rows(
         self, X: Table, y: Column, groups: Column, sample_weight: Column, fit_params: Params
-    ) -> tuple[Table, Array, Column, Column, Floats | None]:
-        """X and y, checked; ids and values to order by, as they are; and weights, checked."""
+    ) -> tuple[QueryRows, Column, Column]:
+        """Rows, checked, without the group columns; ids and values to order by, as they are."""
         _checks.refuse_masked(y, "y")
         ids = columns.values_by(X, self.group_by, groups, y)
         times = columns.values_by(X, self.order_by, None, y, "order_by")
-        rows = {"X": X, "y": y, "groups": ids, "sample_weight": sample_weight, "order_by": times}
-        refuse_reordered(**rows | fit_params)
+        given = {"X": X, "y": y, "groups": ids, "sample_weight": sample_weight, "order_by": times}
+        refuse_reordered(**given | fit_params)
         X, y = validate_data(self, X, y, skip_check_array=True)
         relevance = utils.column_or_1d(y, warn=True)
         utils.check_consistent_length(X, relevance)
         utils.assert_all_finite(relevance, input_name="y")
-        if sample_weight is None:
-            return X, relevance, ids, times, None
-        weight = inputs.row_weights(sample_weight, columns.count_rows(relevance))
-        if not weight.any():
+        self._group_columns = columns.group_columns(X, self.group_by, self.order_by)
+        self._columns = columns.column_names(X) or []
+        features = columns.without_columns(X, self._group_columns)
+        n_rows = columns.count_rows(relevance)
+        weight = None if sample_weight is None else inputs.row_weights(sample_weight, n_rows)
+        if weight is not None and not weight.any():
             raise ValueError("Sample weights must contain at least one non-zero number.")
-        return X, relevance, ids, times, weight
+        rows = QueryRows(features, relevance, weight, np.array([n_rows]), fit_params, {})
+        return rows, ids, times
 
     def _check_groups(self, groups: object, last: Estimator) -> None:
         takes_groups = libraries.groups_parameter(last)
@@ -500,8 +528,20 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if 2 * grouping.n_single <= n_queries and np.all(low == high) and np.ptp(low):
             warn_of_equal_relevance(n_queries)
 
-    def _split_rows(self, rows: QueryRows, grouping: Grouping, times: Column, sorts: bool) -> Split:
-        """Training rows and held-out rows, sorted by query if `sorts` or if these are not all."""
+    def _split_rows(
+        self, rows: QueryRows, grouping: Grouping | None, times: Column, inner: Estimator
+    ) -> Split:
+        """Training rows and held-out rows: as they are, or query by query.
+
+        Queries are in the order of their first rows, so that their names change nothing.
+        """
+        if grouping is None:
+            return rows, None
+        hands_over = libraries.groups_parameter(libraries.last_step(inner)) is not None
+        if hands_over or self.early_stopping or self.max_queries is not None:
+            self._warn_of_ids(rows.y, grouping)
+            is_precomputed = utils.get_tags(self).input_tags.pairwise
+            refusals.refuse_row_numbers(inner, rows, is_precomputed)
         trained, held_out = self._draw_queries(grouping, times)
         known = np.sort(np.append(trained, held_out))
         in_features = callable(self.group_by) or bool(self._group_columns)
@@ -509,18 +549,17 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             grouping.labels[known], grouping.lengths[known], in_features
         )
         self.query_ids_ = self.trained_queries_.labels
-        are_all = len(trained) == len(grouping.lengths)
-        if are_all and (grouping.is_in_order or not sorts):  # nothing is copied
-            return replace(rows, lengths=grouping.lengths), None
+        if len(trained) == len(grouping.lengths) and not hands_over:
+            return rows, None
         train = rows.take(grouping, trained)
         return train, rows.take(grouping, held_out) if self.early_stopping else None
 
     def _draw_queries(self, grouping: Grouping, times: Column) -> tuple[Ints, Ints]:
-        """The numbers of the queries to train on, and of those to hold out, both ascending."""
-        queries = np.arange(len(grouping.labels))
+        """The numbers of the queries to train on, and of those to hold out, by first row."""
+        queries = grouping.by_first_rows()
         generator = utils.check_random_state(self.random_state)
         if self.max_queries is not None and self.max_queries < len(queries):
-            queries = np.sort(generator.permutation(len(queries))[: self.max_queries])
+            queries = queries[np.sort(generator.permutation(len(queries))[: self.max_queries])]
         if not self.early_stopping:
             return queries, queries[:0]
         n_held_out = max(1, round(self.validation_fraction * len(queries)))
@@ -534,4 +573,5 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             held_out = order[np.isin(order, queries)][-n_held_out:]
         else:
             held_out = generator.permutation(queries)[:n_held_out]
-        return np.setdiff1d(queries, held_out, assume_unique=True), np.sort(held_out)
+        is_held_out = np.isin(queries, held_out)
+        return queries[~is_held_out], queries[is_held_out]

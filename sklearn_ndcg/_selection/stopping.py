@@ -1,11 +1,12 @@
 """Early stopping on held-out queries, by the library's own NDCG or by a scorer.
 
-A library is recognised by a parameter of its `fit`; `LIBRARIES` has an entry for each.
+A library is recognised by a parameter of its `fit`; `BOOSTERS` has an entry for each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
 from inspect import signature
 from typing import Any, TypeAlias
@@ -110,9 +111,9 @@ def check_can_stop(
             f"early_stopping=True cannot stop {type(last).__name__}: its clone is the same object. "
             "Freeze nothing that is to be fitted, or leave out early_stopping."
         )
-    fit = _fit_of_library(last)
-    is_ranker = fit is not None and libraries.groups_parameter(last) is not None
-    can_be_scored = fit is not None or hasattr(last, "staged_predict")
+    booster = _booster_of(last)
+    is_ranker = booster is not None and libraries.groups_parameter(last) is not None
+    can_be_scored = booster is not None or hasattr(last, "staged_predict")
     if not (is_ranker if scoring is None else can_be_scored):
         raise ValueError(
             f"early_stopping=True cannot stop {type(last).__name__}: it needs a ranker of "
@@ -123,14 +124,64 @@ def check_can_stop(
 
 def fit_until_best(last: Estimator, train: QueryRows, rule: StoppingRule, params: Params) -> int:
     """Fit `last` with the number of rounds that is best on the held-out rows; return it."""
-    fit = _fit_of_library(last) or _fit_twice
-    return fit(last, train, rule, params)
+    booster = _booster_of(last)
+    if booster is None:
+        return _fit_twice(last, train, rule, params)
+    given = settings_of(last) | params
+    given["callbacks"] = _own_callbacks(given) or None
+    _refuse_settings(given, booster.own_stopping | {"callbacks"})
+    return booster.fit(last, train, rule, params)
 
 
-def _fit_of_library(last: Estimator) -> FitUntilBest | None:
+def refuse_own_stopping(last: Estimator, fit_params: Params) -> None:
+    """Raise if the library would stop training by its own parameters, without held-out queries.
+
+    It would ask for data or groups in its own words, or train all rounds in silence (CatBoost).
+    """
+    booster = _booster_of(last)
+    if booster is None:
+        return
+    params = settings_of(last) | fit_params
+    found = sorted(name for name in booster.own_stopping if _is_on(params.get(name)))
+    found += ["callbacks"] if _own_callbacks(params) else []
+    evaluated = [name for name in _EVALUATED if fit_params.get(name) is not None]
+    is_ranker = libraries.groups_parameter(last) is not None
+    if params.get("eval_fraction") or (evaluated and not (is_ranker and _lacks_queries(params))):
+        return
+    if found or evaluated:
+        needed = "" if is_ranker else " and scoring=make_ndcg_scorer(k=...)"
+        raise ValueError(
+            f"{', '.join(found + evaluated)} of {type(last).__name__} came without held-out "
+            "queries: leave it out, and pass early_stopping=True, n_iter_no_change=5"
+            f"{needed} to GroupedRanker, which holds out whole queries."
+        )
+
+
+def _own_callbacks(params: Params) -> list[object]:
+    """The callbacks of LightGBM and XGBoost that stop training."""
+    names = {"_EarlyStoppingCallback", "EarlyStopping"}
+    return [each for each in params.get("callbacks") or () if type(each).__name__ in names]
+
+
+def _is_on(value: Any) -> bool:
+    """Whether a parameter asks for early stopping: 0 and negative rounds do not."""
+    return bool(value) and (isinstance(value, str) or value > 0)
+
+
+def _lacks_queries(params: Params) -> bool:
+    """Whether the data that a ranker shall be evaluated on have no queries."""
+    if params.get("eval_group") is not None or params.get("eval_qid") is not None:
+        return False
+    pools = params.get("eval_set")
+    pools = pools if isinstance(pools, list) else [pools]
+    ids_of_pools = [getattr(pool, "get_group_id_hash", lambda: None)() for pool in pools]
+    return any(ids is None for ids in ids_of_pools)
+
+
+def _booster_of(last: Estimator) -> Booster | None:
     """How the library of `last` is stopped; None if it is none of the three."""
     taken = signature(last.fit).parameters
-    return next((fit for name, fit in LIBRARIES.items() if name in taken), None)
+    return next((booster for name, booster in BOOSTERS.items() if name in taken), None)
 
 
 def _fit_lightgbm(last: Estimator, train: QueryRows, rule: StoppingRule, params: Params) -> int:
@@ -138,18 +189,14 @@ def _fit_lightgbm(last: Estimator, train: QueryRows, rule: StoppingRule, params:
 
     rows, settings = rule.rows, settings_of(last)
     metric = "ndcg" if rule.scoring is None else "None"
-    _refuse_settings(settings, _LIGHTGBM_STOPPING)
+    _refuse_settings(settings, _LIGHTGBM_CUTOFFS)
     if settings.get("metric") not in (None, "", metric):
         _refuse_settings(settings, {"metric"})
     if "dart" in {settings.get(name) for name in ("boosting_type", "boosting", "boost")}:
         raise ValueError("early_stopping=True: LightGBM cannot stop with boosting_type='dart'.")
     last.set_params(metric=metric)
     X = np.asarray(rows.X) if isinstance(rows.X, list) else rows.X
-    # the scorer has its own labels, and the classifier refuses those that it is not trained on
-    y = rows.y if rule.scoring is None else np.resize(train.y, len(rows.y))
-    added: Params = {"eval_set": [(X, y)]}
-    if "eval_X" in signature(last.fit).parameters:  # LightGBM 4.7, where eval_set is deprecated
-        added = {"eval_X": (X,), "eval_y": (y,)}
+    added: Params = {"eval_X": (X,), "eval_y": (rows.y,)}
     added["eval_init_score"] = [rows.params.get("init_score")]
     if libraries.groups_parameter(last):
         added["eval_group"] = [rows.lengths]
@@ -166,7 +213,7 @@ def _fit_lightgbm(last: Estimator, train: QueryRows, rule: StoppingRule, params:
 
 def _fit_xgboost(last: Estimator, train: QueryRows, rule: StoppingRule, params: Params) -> int:
     rows, settings = rule.rows, settings_of(last)
-    _refuse_settings(settings, {"early_stopping_rounds", "eval_metric", "callbacks"})
+    _refuse_settings(settings, {"eval_metric", "callbacks"})
     if rule.scoring is None:
         last.set_params(early_stopping_rounds=rule.patience, eval_metric=f"ndcg@{rule.k}")
         added: Params = {"eval_set": [(rows.X, rows.y)], "eval_qid": [rows.query_numbers]}
@@ -207,8 +254,7 @@ def _fit_catboost(last: Estimator, train: QueryRows, rule: StoppingRule, params:
     from catboost import Pool  # noqa: PLC0415
 
     rows, settings = rule.rows, settings_of(last)
-    stopping = {"early_stopping_rounds", "eval_metric", "od_type", "od_wait", "use_best_model"}
-    _refuse_settings(settings, stopping)
+    _refuse_settings(settings, {"eval_metric"})
     if rule.scoring is not None:
         # a metric object would keep the model from being pickled, so all rounds are fitted
         if rows.params.get("baseline") is not None:
@@ -253,22 +299,39 @@ def _refuse_settings(settings: Params, names: set[str]) -> None:
     if refused:
         raise ValueError(
             "early_stopping=True decides when to stop by k or scoring, and n_iter_no_change: leave "
-            f"{', '.join(refused)} out of the estimator."
+            f"{', '.join(refused)} out."
         )
 
 
-# LightGBM's names for the cutoffs and the rounds, as parameters of the estimator
-_LIGHTGBM_STOPPING = {
-    "early_stopping", "early_stopping_round", "early_stopping_rounds", "eval_at", "map_at",
-    "map_eval_at", "n_iter_no_change", "ndcg_at", "ndcg_eval_at",
-}  # fmt: skip
-
 FitUntilBest: TypeAlias = Callable[[Estimator, QueryRows, StoppingRule, Params], int]
 
-# How to fit an estimator whose `fit` has a parameter of this name, not that of groups: a function
-# that fits it and returns the best round.
-LIBRARIES: dict[str, FitUntilBest] = {
-    "base_margin_eval_set": _fit_xgboost,
-    "use_best_model": _fit_catboost,
-    "eval_init_score": _fit_lightgbm,
+
+@dataclass(frozen=True)
+class Booster:
+    """How a library is stopped: by a function that fits until the best round, and returns it.
+
+    `own_stopping` are the parameters of the estimator, or of its `fit`, that would stop it, too.
+    """
+
+    fit: FitUntilBest
+    own_stopping: set[str]
+
+
+# LightGBM's names for the cutoffs of its NDCG, as parameters of the estimator
+_LIGHTGBM_CUTOFFS = {"eval_at", "map_at", "map_eval_at", "ndcg_at", "ndcg_eval_at"}
+
+# the parameters of `fit` for data to evaluate each round on
+_EVALUATED = ("eval_set", "eval_X", "eval_y")
+
+# How to stop an estimator whose `fit` has a parameter of this name, which is not that of groups.
+BOOSTERS = {
+    "base_margin_eval_set": Booster(_fit_xgboost, {"early_stopping_rounds"}),
+    "use_best_model": Booster(
+        _fit_catboost,
+        {"early_stopping_rounds", "od_pval", "od_type", "od_wait", "use_best_model"},
+    ),
+    "eval_init_score": Booster(
+        _fit_lightgbm,
+        {"early_stopping", "early_stopping_round", "early_stopping_rounds", "n_iter_no_change"},
+    ),
 }

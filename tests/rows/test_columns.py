@@ -190,6 +190,24 @@ def test_a_feature_has_to_be_left(name):
         without_columns(made(name), keys_of(name, [0, 1, 2]))
 
 
+@pytest.mark.parametrize(
+    ("keys", "kept", "is_view"),
+    [
+        ([0], [1, 2, 3, 4], True),
+        ([-1], [0, 1, 2, 3], True),
+        ([0, 4, 1], [2, 3], True),
+        ([2], [0, 1, 3, 4], False),
+        ([-2, 0], [1, 2, 4], False),
+    ],
+)
+def test_an_array_without_columns_is_a_view_or_one_copy_in_rows(keys, kept, is_view):
+    array = np.arange(20.0).reshape(4, 5)
+    found = without_columns(array, keys)
+    np.testing.assert_array_equal(found, array[:, kept])
+    assert np.shares_memory(found, array) == is_view
+    assert is_view or found.flags.c_contiguous
+
+
 def test_numbers_from_the_right_and_text_in_lists():
     np.testing.assert_array_equal(without_columns(ROWS, [-1]), ROWS[:, :2])
     kept = without_columns([["x", 1.5], ["y", 2.5]], [0])

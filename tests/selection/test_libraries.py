@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 import sklearn
-from helpers import booster, fit_alone, graded_rows, sorted_by_hand
+from helpers import booster, by_first_rows, fit_alone, graded_rows
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
@@ -72,7 +72,7 @@ def test_starts_of_several_classes_where_queries_are_drawn(library, name, order)
     with pytest.raises(ValueError, match=f"{name} cannot be passed.*one row per row of X"):
         ranker.fit(X, Y, groups=QUERY, **{name: START.ravel(order)})
     ranker.fit(X, Y, groups=QUERY, **{name: START})
-    rows, *_ = sorted_by_hand(QUERY)
+    rows, *_ = by_first_rows(QUERY)
     rows = rows[np.isin(QUERY[rows], ranker.query_ids_)]
     bare = clone(inner).fit(X.iloc[rows], Y[rows], **{name: START[rows]})
     np.testing.assert_allclose(ranker.predict_proba(X), bare.predict_proba(X), rtol=1e-6)
@@ -86,7 +86,7 @@ def test_starts_of_several_classes_where_queries_are_drawn(library, name, order)
     [
         ({"early_stopping": True}, None, "eval_set cannot be passed"),
         ({}, make_pipeline, "steps of a Pipeline.*not applied"),
-        ({"group_by": "q"}, None, "removal of a group column"),
+        ({"group_by": "q"}, None, "removal of a group column.*not applied"),
     ],
     ids=["early stopping", "Pipeline", "group column"],
 )
@@ -94,7 +94,7 @@ def test_eval_set_is_refused_where_its_rows_would_differ(parameters, convert, wo
     inner = booster("lightgbm")
     ranker = GroupedRanker(convert(inner) if convert else inner, **parameters)
     with pytest.raises(ValueError, match=words):
-        ranker.fit(X.assign(q=QUERY), Y, groups=QUERY, eval_set=[(X, Y)])
+        ranker.fit(X.assign(q=QUERY), Y, groups=QUERY, eval_set=[(X, Y)], eval_group=[len(Y)])
 
 
 def test_cat_features_are_named_in_fit_with_early_stopping():

@@ -1,12 +1,15 @@
 """GroupedRanker: what the inner `fit` is given, and what methods and attributes return."""
 
+import pickle
+from copy import copy, deepcopy
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 import sklearn
-from helpers import GroupId, Qid, Recorder, Sizes, graded_rows, run_python, sorted_by_hand
+from helpers import GroupId, Qid, Recorder, Sizes, booster, by_first_rows, graded_rows, run_python
 from scipy import sparse
 from sklearn import ensemble
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
@@ -33,7 +36,7 @@ from sklearn.utils import get_tags
 from sklearn_ndcg import GroupedRanker, make_dcg_scorer, make_ndcg_scorer, ndcg_score
 
 X, Y, QUERY = graded_rows()
-ORDER, CODES, SIZES = sorted_by_hand(QUERY)
+ORDER, CODES, SIZES = by_first_rows(QUERY)
 WEIGHT = np.random.default_rng(0).random(len(Y))
 MEAN_WEIGHT = np.bincount(CODES, WEIGHT[ORDER]) / SIZES
 WITH_IDS = np.c_[QUERY, X]
@@ -155,19 +158,9 @@ def test_a_parameter_groups_of_fit_gets_the_ids(inner, routed):
 def test_rows_stay_as_they_are_for_estimators_without_groups(inner, rows):
     ranker = GroupedRanker(inner).fit(rows, Y, groups=QUERY)
     np.testing.assert_array_equal(ranker.predict(rows), clone(inner).fit(rows, Y).predict(rows))
-    ranker.set_params(max_queries=1000)  # which sorts them
+    ranker.set_params(max_queries=1000)  # which may move them
     with pytest.raises(ValueError, match="(cv|A precomputed X) cannot be passed: .* to rows"):
         ranker.fit(rows, Y, groups=QUERY)
-
-
-def test_rows_that_are_in_order_are_not_copied():
-    class SharesMemory(Recorder):
-        def fit(self, X, y, group=None):
-            return self._record(X, y)
-
-    rows, y, together = np.zeros((10, 5)), np.arange(10) % 5, np.repeat([1, 2], 5)
-    ranker = GroupedRanker(SharesMemory()).fit(rows, y, groups=together)
-    assert ranker.estimator_.given_["X"] is rows
 
 
 def test_inputs_are_not_changed():
@@ -339,6 +332,67 @@ def test_tags_say_whether_the_inner_estimator_is_deterministic(non_deterministic
             return tags
 
     assert get_tags(GroupedRanker(Inner())).non_deterministic == non_deterministic
+
+
+# --- attributes that only the inner estimator has
+
+
+@pytest.mark.parametrize(
+    ("inner", "name", "owner"),
+    [
+        (Ridge(), "intercept_", "estimator_"),
+        (make_pipeline(StandardScaler(), Ridge()), "named_steps", "estimator_"),
+        (make_pipeline(StandardScaler(), Ridge()), "intercept_", r"estimator_\[-1\]"),
+    ],
+)
+def test_an_error_says_where_an_attribute_of_the_inner_estimator_is(inner, name, owner):
+    ranker = GroupedRanker(inner)
+    with pytest.raises(AttributeError, match=f"no attribute '{name}'$"):
+        getattr(ranker, name)
+    ranker.fit(X, Y)
+    assert not hasattr(ranker, name)
+    with pytest.raises(
+        AttributeError, match=rf"no attribute '{name}': .* ranker\.{owner}\.{name}$"
+    ):
+        getattr(ranker, name)
+
+
+@pytest.mark.parametrize("name", ["booster_", "best_iteration_", "evals_result_", "best_score_"])
+def test_attributes_of_a_library_are_those_of_its_ranker(name):
+    ranker = GroupedRanker(booster("lightgbm", rounds=2)).fit(X, Y, groups=QUERY)
+    with pytest.raises(AttributeError, match=rf"ranker\.estimator_\.{name}"):
+        getattr(ranker, name)
+    getattr(ranker.estimator_, name)
+
+
+@pytest.mark.parametrize(
+    "name", ["nonsense", "_decision_function", "__array_namespace__", "transform"]
+)
+def test_attributes_that_nothing_has_get_no_hint(name):
+    ranker = GroupedRanker(Ridge()).fit(X, Y)
+    with pytest.raises(AttributeError, match=f"no attribute '{name}'$"):
+        getattr(ranker, name)
+
+
+@pytest.mark.parametrize(
+    ("inner", "name", "words"),
+    [
+        (Ridge(), "feature_importances_", "'Ridge' object has no attribute 'feature_importances_'"),
+        (make_pipeline(StandardScaler(), Ridge()), "coef_", "about the Pipeline's columns"),
+        (Ridge(), "classes_", "'Ridge' object has no attribute 'classes_'"),
+        (SVC(), "predict_proba", "'GroupedRanker' has no attribute 'predict_proba'"),
+    ],
+)
+def test_errors_of_properties_stay_as_they_are(inner, name, words):
+    ranker = GroupedRanker(inner).fit(X, Y)
+    with pytest.raises(AttributeError, match=words):
+        getattr(ranker, name)
+
+
+def test_copies_and_pickles_of_a_fitted_ranker_predict_the_same():
+    ranker = GroupedRanker(Ridge()).fit(X, Y)
+    for again in (copy(ranker), deepcopy(ranker), pickle.loads(pickle.dumps(ranker))):  # noqa: S301
+        np.testing.assert_array_equal(again.predict(X), ranker.predict(X))
 
 
 # --- tables with and without ids

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from helpers import Qid, Recorder, Sizes, graded_rows, sorted_by_hand
+from helpers import Qid, Recorder, Sizes, by_first_rows, graded_rows
 from scipy import sparse
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import Ridge
@@ -21,7 +21,7 @@ from sklearn_ndcg import (
 )
 
 X, Y, QUERY = graded_rows()
-ORDER, _, SIZES = sorted_by_hand(QUERY)
+ORDER, _, SIZES = by_first_rows(QUERY)
 NAMED = X.assign(q=QUERY)[["a", "q", "b", "c"]]
 WITH_IDS = NAMED.to_numpy()  # in column 1
 
@@ -89,7 +89,7 @@ PAIRS = list(zip(U.tolist(), D.tolist(), strict=True))
 )
 def test_each_distinct_row_of_several_columns_is_a_query(groups):
     ranker = GroupedRanker(Sizes()).fit(X, Y, groups=groups)
-    np.testing.assert_array_equal(ranker.estimator_.given_["group"], np.bincount(QUERY))
+    np.testing.assert_array_equal(ranker.estimator_.given_["group"], SIZES)
     assert ranker.query_ids_.tolist() == sorted(set(PAIRS))
     grades = quantile_grades(X["a"], groups=QUERY)
     np.testing.assert_array_equal(quantile_grades(X["a"], groups=groups), grades)

@@ -1,12 +1,19 @@
 """GroupedRanker: bad parameters, and what counts rows or columns that are sorted or removed."""
 
+import warnings
 from inspect import Parameter, signature
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
-from helpers import GroupId, Qid, Recorder, Sizes
-from sklearn.compose import make_column_selector, make_column_transformer
+from helpers import GroupId, Qid, Recorder, Sizes, booster
+from sklearn.compose import (
+    TransformedTargetRegressor,
+    make_column_selector,
+    make_column_transformer,
+)
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.feature_selection import RFECV
 from sklearn.linear_model import LassoCV, LogisticRegression, Ridge
@@ -85,6 +92,137 @@ def test_early_stopping_has_to_leave_a_query(groups, fraction, words):
         ranker.fit(X, Y, groups=groups)
 
 
+# --- ranking objectives of estimators that take no groups
+
+
+def regressor(library, **parameters):
+    return booster(library, "Regressor", rounds=2, **parameters)
+
+
+class Objective(Recorder):
+    """An estimator that takes no groups, of a library that is not installed."""
+
+    def __init__(self, loss_function=None):
+        self.loss_function = loss_function
+
+    def fit(self, X, y):
+        return self._record(X, y)
+
+
+@pytest.mark.parametrize("groups", [Q, None], ids=["groups", "no groups"])
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda model: model,
+        lambda model: make_pipeline("passthrough", model),
+        TransformedTargetRegressor,
+    ],
+    ids=["alone", "Pipeline", "inside"],
+)
+@pytest.mark.parametrize(
+    ("library", "name", "value"),
+    [
+        ("xgboost", "objective", "rank:pairwise"),
+        ("xgboost", "objective", "rank:ndcg"),
+        ("lightgbm", "objective", "lambdarank"),
+        ("lightgbm", "objective", "rank_xendcg"),
+        ("lightgbm", "application", "xe_ndcg_mart"),
+        ("catboost", "loss_function", "YetiRank:mode=NDCG"),
+        ("catboost", "loss_function", "PairLogitPairwise"),
+    ],
+)
+def test_ranking_objectives_need_a_ranker(library, name, value, wrap, groups):
+    ranker = {"xgboost": "XGB", "lightgbm": "LGBM", "catboost": "CatBoost"}[library] + "Ranker"
+    inner = wrap(regressor(library, **{name: value}))
+    with refused(rf"{name}='{value}' .* use {ranker}\({name}='{value}'\)"):
+        GroupedRanker(inner).fit(X, Y, groups=groups)
+    # the way out; PairLogit makes pairs of the grades of each query
+    way_out = booster(library, rounds=2, **{name: value})
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Found 'application' in params", UserWarning)
+        GroupedRanker(way_out).fit(np.tile(X, (9, 1)), np.tile(Y, 9), groups=np.repeat(range(9), 6))
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        *("YetiRank", "YetiRankPairwise", "PairLogit", "PairLogitPairwise", "QueryRMSE"),
+        *("QuerySoftMax", "QueryCrossEntropy", "GroupQuantile", "StochasticFilter"),
+        *("StochasticRank:metric=NDCG", "LambdaMart:metric=NDCG"),
+    ],
+)
+def test_ranking_objectives_of_catboost(loss):
+    """Also of its class for all objectives, which scikit-learn cannot clone."""
+    catboost = pytest.importorskip("catboost")
+    everything = catboost.CatBoost({"loss_function": loss})
+    for inner in (Objective(loss), everything):
+        with refused(f"loss_function='{loss}' .* use CatBoostRanker"):
+            GroupedRanker(inner).fit(X, Y, groups=Q)
+
+
+@pytest.mark.parametrize(
+    "objective", [None, "RMSE", "squared_error", "reg:squarederror", "rank", lambda y, s: s]
+)
+def test_other_objectives_need_no_ranker(objective):
+    GroupedRanker(Objective(objective)).fit(X, Y, groups=Q)
+
+
+# --- dates among the features
+
+WITH_DATES = FRAME.assign(when=pd.to_datetime(["2024-01-01", "2024-01-02", "2024-01-03"] * 2))
+
+
+DATES = {
+    "pandas": lambda frame: frame,
+    "timezone": lambda frame: frame.assign(when=frame["when"].dt.tz_localize("UTC")),
+    "date32": lambda frame: frame.astype({"when": "date32[day][pyarrow]"}),
+    "polars": lambda frame: pl.DataFrame(frame.to_dict("list")),
+    "pyarrow": lambda frame: pa.table(frame.to_dict("list")),
+}
+TAKE_NO_DATES = {
+    "LGBMRanker": lambda: booster("lightgbm"),
+    "LGBMRegressor": lambda: regressor("lightgbm"),
+    "XGBRanker": lambda: booster("xgboost"),
+    "CatBoostRanker": lambda: booster("catboost"),
+    "Ridge": Ridge,
+    "Pipeline": lambda: make_pipeline(StandardScaler(), Ridge()),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        (name, kind)
+        for name in TAKE_NO_DATES
+        for kind in DATES
+        if kind in ("pandas", "timezone")
+        or name.startswith(("LGBM", "XGB"))
+        or (name, kind) == ("CatBoostRanker", "polars")
+    ],
+)
+def test_dates_that_an_estimator_does_not_take_are_named(name, kind):
+    """By dates in Polars or Arrow, LightGBM would end the process."""
+    rows, ranker = DATES[kind](WITH_DATES), GroupedRanker(TAKE_NO_DATES[name](), group_by="q")
+    with refused(f"{name} takes no dates.*column 'when'.*pass order_by='when'"):
+        ranker.fit(rows, Y)
+    ranker.set_params(order_by="when").fit(rows, Y)
+
+
+def test_dates_that_an_estimator_takes_are_features():
+    rows, ranker = DATES["polars"](WITH_DATES), GroupedRanker(Settings(), group_by="q")
+    assert ranker.fit(rows, Y).estimator_.given_["X"].columns == ["a", "when"]
+
+
+class Fails(Recorder):
+    def fit(self, X, y):
+        raise KeyError("runtime of the update")
+
+
+def test_errors_that_are_not_about_dates_stay():
+    with pytest.raises(KeyError, match="runtime of the update"):
+        GroupedRanker(Fails(), group_by="q").fit(WITH_DATES, Y)
+
+
 # --- what fit is given
 
 
@@ -137,7 +275,7 @@ def test_y_must_have_no_missing_values(inner, labels):
         GroupedRanker(inner).fit(X, y, groups=Q)
 
 
-# --- what counts rows, where rows are sorted
+# --- what counts rows, where rows are moved
 
 
 class HasTime(GroupId):
@@ -160,7 +298,7 @@ SPLITS = [(np.arange(3), np.arange(3, 6))]
     ids=["splits", "iterator", "PredefinedSplit", "has_time", "pairs"],
 )
 def test_what_counts_rows_is_refused(name, inner, fit_params):
-    with refused(f"^{name} cannot be passed: .*rows are sorted by query"):
+    with refused(f"^{name} cannot be passed: .*rows are moved"):
         GroupedRanker(inner, max_queries=2).fit(X, Y, groups=Q, **fit_params)
 
 

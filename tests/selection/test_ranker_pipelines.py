@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from helpers import GroupId, Qid, Recorder, Sizes, graded_rows, sorted_by_hand
+from helpers import GroupId, Qid, Recorder, Sizes, by_first_rows, graded_rows
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -21,7 +21,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn_ndcg import GroupedRanker, make_ndcg_scorer, ndcg_score
 
 X, Y, QUERY = graded_rows()
-ORDER, _, SIZES = sorted_by_hand(QUERY)
+ORDER, _, SIZES = by_first_rows(QUERY)
 WEIGHT = np.random.default_rng(0).random(len(Y))
 
 

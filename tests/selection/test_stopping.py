@@ -4,10 +4,11 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
-from helpers import booster, fit_alone, graded_rows, sorted_by_hand
+from helpers import booster, by_first_rows, fit_alone, graded_rows
 from sklearn import ensemble
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import Ridge
 from sklearn.metrics import brier_score_loss
@@ -27,7 +28,7 @@ X, _, QUERY = graded_rows(60, (2, 14), n_columns=4, all_relevant=False)
 NOISE = np.random.default_rng(1).normal(size=len(QUERY)) / 2
 Y = np.clip(np.round(X["a"] + X["b"] * X["c"] + NOISE), 0, 3).to_numpy(int)
 WEIGHT = 1.0 + QUERY % 3
-HELD = np.isin(QUERY, np.random.RandomState(0).permutation(60)[:18])
+HELD = np.isin(pd.factorize(QUERY)[0], np.random.RandomState(2).permutation(60)[:18])
 ROUNDS = 12
 PATIENCE = 4
 K = 3
@@ -71,7 +72,7 @@ def stop(model, X=X, y=Y, query=QUERY, weight=None, fit_params=None, **parameter
         "early_stopping": True,
         "validation_fraction": 0.3,
         "n_iter_no_change": PATIENCE,
-        "random_state": 0,
+        "random_state": 2,
     }
     ranker = GroupedRanker(model, **(options | parameters))
     return ranker.fit(X, y, weight, groups=query, **(fit_params or {}))
@@ -199,7 +200,7 @@ def test_early_stopping_counts_margins_of_the_held_out_rows(library, name, zero,
     margin = np.random.default_rng(2).normal(size=len(Y)) * 2
     options = {"scoring": scoring, "k": K, "n_iter_no_change": ROUNDS}
     ranker = stop(library("Ranker"), fit_params={name: margin}, **options)
-    order, ids, sizes = sorted_by_hand(QUERY[~HELD])
+    order, ids, sizes = by_first_rows(QUERY[~HELD])
     rows = np.flatnonzero(~HELD)[order]
     queries = {"group": sizes} if library is lightgbm else {"qid": ids}
     bare = library("Ranker").fit(X.iloc[rows], Y[rows], **queries, **{name: margin[rows]})
@@ -339,7 +340,7 @@ def test_a_model_without_stages_cannot_be_stopped():
 
 @pytest.mark.parametrize("library", [lightgbm, xgboost])
 def test_scoring_of_labels_cannot_stop_a_booster(library):
-    scoring = make_ndcg_scorer(response_method="predict")
+    scoring = make_ndcg_scorer(response_method="predict", undefined=0.0)
     with pytest.raises(ValueError, match="probabilities.*response_method='predict': leave that"):
         stop(library("Classifier"), scoring=scoring)
 
@@ -380,3 +381,209 @@ def test_baseline_of_catboost_is_refused():
     """Its staged_predict ends the process if the rows have one."""
     with pytest.raises(ValueError, match="leave out CatBoost's baseline"):
         stop(catboost("Regressor"), fit_params={"baseline": np.zeros(len(Y))})
+
+
+# --- early stopping in the words of the libraries
+
+WORDS = r"leave it out, and pass early_stopping=True, n_iter_no_change=5"
+HELD_ORDER, HELD_IDS, HELD_SIZES = by_first_rows(QUERY[HELD])
+HELD_X, HELD_Y = X[HELD].iloc[HELD_ORDER], Y[HELD][HELD_ORDER]
+UNKNOWN_QUERIES = {"eval_set": [(HELD_X, HELD_Y)]}
+
+
+def lightgbm_callback():
+    return [pytest.importorskip("lightgbm").early_stopping(5, verbose=False)]
+
+
+def xgboost_callback():
+    return [pytest.importorskip("xgboost").callback.EarlyStopping(rounds=5)]
+
+
+def catboost_pool(**queries):
+    return pytest.importorskip("catboost").Pool(HELD_X, HELD_Y, **queries)
+
+
+@pytest.mark.parametrize("kind", ["Ranker", "Regressor"])
+@pytest.mark.parametrize("wrap", [lambda model: model, make_pipeline], ids=["alone", "Pipeline"])
+@pytest.mark.parametrize(
+    ("library", "name", "value"),
+    [
+        (xgboost, "early_stopping_rounds", 5),
+        (xgboost, "callbacks", xgboost_callback),
+        (lightgbm, "early_stopping_round", 5),
+        (lightgbm, "early_stopping_rounds", 5),
+        (lightgbm, "early_stopping", 5),
+        (lightgbm, "n_iter_no_change", 5),
+        (catboost, "early_stopping_rounds", 5),
+        (catboost, "od_type", "Iter"),
+        (catboost, "od_wait", 5),
+        (catboost, "od_pval", 0.01),
+        (catboost, "use_best_model", True),
+    ],
+)
+def test_own_settings_without_held_out_queries_are_refused(library, kind, wrap, name, value):
+    value = value() if callable(value) else value
+    model = library(kind).set_params(**{name: value})
+    with pytest.raises(ValueError, match=f"^{name} of .*{kind}.*{WORDS}"):
+        GroupedRanker(wrap(model)).fit(X, Y, groups=QUERY)
+    # the way out, for which a model that is no ranker needs scoring
+    scoring = {} if kind == "Ranker" else {"scoring": SCORING}
+    stops = GroupedRanker(wrap(library(kind)), early_stopping=True, n_iter_no_change=5, **scoring)
+    assert stops.fit(X, Y, groups=QUERY).best_iteration_ < ROUNDS + 1
+    with pytest.raises(ValueError, match=f"leave {name} out"):
+        stops.set_params(estimator=wrap(model)).fit(X, Y, groups=QUERY)
+
+
+@pytest.mark.parametrize(
+    ("library", "fit_params"),
+    [
+        (xgboost, lambda: UNKNOWN_QUERIES),
+        (lightgbm, lambda: UNKNOWN_QUERIES),
+        (lightgbm, lambda: {"eval_X": (HELD_X,), "eval_y": (HELD_Y,)}),
+        (lightgbm, lambda: {"callbacks": lightgbm_callback()}),
+        (catboost, lambda: UNKNOWN_QUERIES),
+        (catboost, lambda: {"eval_set": (HELD_X, HELD_Y)}),
+        (catboost, lambda: {"eval_set": catboost_pool()}),
+        (catboost, lambda: {"early_stopping_rounds": 5}),
+        (catboost, lambda: {"use_best_model": True}),
+    ],
+)
+def test_own_fit_params_without_held_out_queries_are_refused(library, fit_params):
+    given, ranker = fit_params(), GroupedRanker(library("Ranker"))
+    names = ", ".join(given)
+    for params in ({"groups": QUERY}, {"groups": QUERY, "sample_weight": WEIGHT}):
+        with pytest.raises(ValueError, match=f"^{names} of .*Ranker.*{WORDS}"):
+            ranker.fit(X, Y, **params, **given)
+    stops = ranker.set_params(early_stopping=True, n_iter_no_change=5)
+    assert stops.fit(X, Y, groups=QUERY).best_iteration_ < ROUNDS + 1
+    with pytest.raises(ValueError, match=rf"leave {names} out|{names} cannot be passed"):
+        stops.fit(X, Y, groups=QUERY, **given)
+
+
+@pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
+@pytest.mark.parametrize(
+    ("model", "fit_params"),
+    [
+        pytest.param(
+            lambda: xgboost("Ranker").set_params(early_stopping_rounds=2),
+            lambda: UNKNOWN_QUERIES | {"eval_qid": [HELD_IDS], "verbose": False},
+            id="xgboost, eval_qid",
+        ),
+        pytest.param(
+            lambda: xgboost("Ranker").set_params(callbacks=xgboost_callback()),
+            lambda: UNKNOWN_QUERIES | {"eval_group": [HELD_SIZES], "verbose": False},
+            id="xgboost, eval_group",
+        ),
+        pytest.param(
+            lambda: xgboost("Regressor").set_params(early_stopping_rounds=2),
+            lambda: UNKNOWN_QUERIES | {"verbose": False},
+            id="xgboost, regressor",
+        ),
+        pytest.param(
+            lambda: lightgbm("Ranker").set_params(early_stopping_round=2),
+            lambda: UNKNOWN_QUERIES | {"eval_group": [HELD_SIZES]},
+            id="lightgbm, eval_group",
+        ),
+        pytest.param(
+            lambda: lightgbm("Regressor"),
+            lambda: {"eval_X": (HELD_X,), "eval_y": (HELD_Y,), "callbacks": lightgbm_callback()},
+            id="lightgbm, regressor",
+        ),
+        pytest.param(
+            lambda: catboost("Ranker").set_params(od_type="Iter", od_wait=2),
+            lambda: {"eval_set": catboost_pool(group_id=HELD_IDS)},
+            id="catboost, Pool",
+        ),
+        pytest.param(
+            lambda: catboost("Ranker"),
+            lambda: {"eval_set": [catboost_pool(group_id=HELD_IDS)], "early_stopping_rounds": 2},
+            id="catboost, list",
+        ),
+        pytest.param(
+            lambda: catboost("Regressor").set_params(early_stopping_rounds=2),
+            lambda: {"eval_set": (HELD_X, HELD_Y)},
+            id="catboost, regressor",
+        ),
+        pytest.param(
+            lambda: catboost("Ranker").set_params(early_stopping_rounds=2, eval_fraction=0.2),
+            dict,
+            id="catboost, eval_fraction",
+        ),
+        pytest.param(
+            lambda: lightgbm("Ranker").set_params(early_stopping_round=0), dict, id="lightgbm, off"
+        ),
+        pytest.param(
+            lambda: lightgbm("Ranker").set_params(early_stopping_round=-1), dict, id="lightgbm, -1"
+        ),
+        pytest.param(
+            lambda: xgboost("Ranker").set_params(early_stopping_rounds=0), dict, id="xgboost, off"
+        ),
+        pytest.param(
+            lambda: catboost("Ranker").set_params(use_best_model=False), dict, id="catboost, off"
+        ),
+    ],
+)
+def test_own_stopping_with_held_out_queries_is_that_of_the_library(model, fit_params):
+    """Of a regressor, held-out rows are enough."""
+    rows, y, query = X[~HELD], Y[~HELD], QUERY[~HELD]
+    ranker = GroupedRanker(model()).fit(rows, y, groups=query, **fit_params())
+    order, ids, sizes = by_first_rows(query)
+    name = type(ranker.estimator_).__name__
+    groups = {
+        "LGBMRanker": {"group": sizes},
+        "XGBRanker": {"qid": ids},
+        "CatBoostRanker": {"group_id": ids},
+    }.get(name)
+    order = np.arange(len(y)) if groups is None else order  # rows of others stay as they are
+    bare = model().fit(rows.iloc[order], y[order], **(groups or {}), **fit_params())
+    np.testing.assert_array_equal(ranker.predict(X), bare.predict(X))
+
+
+# --- what reaches the library with early stopping
+
+
+@pytest.mark.parametrize("scoring", [SCORING, None], ids=["scoring", "without scoring"])
+def test_callbacks_of_lightgbm_are_called_with_early_stopping(scoring):
+    rounds = []
+    given = {"callbacks": [lambda env: rounds.append(env.iteration)]}
+    ranker = stop(lightgbm("Ranker"), scoring=scoring, k=K, fit_params=given)
+    assert rounds == list(range(ranker.best_iteration_ + PATIENCE))[:ROUNDS]
+    assert len(given["callbacks"]) == 1  # the list that was passed
+
+
+@pytest.mark.parametrize("scoring", [SCORING, None], ids=["scoring", "without scoring"])
+def test_missing_values_of_xgboost_are_missing_in_held_out_rows(scoring):
+    """As NaN, which is missing by default."""
+    minus_one = X.mask(X > 0.5, -1)
+    options = {"scoring": scoring, "k": K, "n_iter_no_change": ROUNDS}
+    expected = stop(xgboost("Ranker"), minus_one.replace(-1, np.nan), **options)
+    found = stop(xgboost("Ranker").set_params(missing=-1), minus_one, **options)
+    assert found.best_iteration_ == expected.best_iteration_
+    np.testing.assert_array_equal(found.predict(minus_one), expected.predict(X.mask(X > 0.5)))
+
+
+class Counted(TransformerMixin, BaseEstimator):
+    """A step that counts its fits."""
+
+    fits = 0
+
+    def __init__(self, number):
+        self.number = number
+
+    def fit(self, X, y=None):
+        Counted.fits += 1
+        self.is_fitted_ = True
+        return self
+
+    def transform(self, X):
+        return X
+
+
+def test_the_memory_of_a_pipeline_serves_held_out_rows_and_predict(tmp_path):
+    Counted.fits = 0
+    inner = make_pipeline(Counted(1), Counted(2), lightgbm("Ranker"), memory=str(tmp_path))
+    ranker = stop(inner)
+    assert Counted.fits == 2
+    np.testing.assert_array_equal(ranker.predict(X), stop(lightgbm("Ranker")).predict(X))
+    stop(clone(inner))
+    assert Counted.fits == 2
