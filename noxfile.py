@@ -49,7 +49,10 @@ def in_newest(session, program, *arguments, **environment):
 
 def examples():
     """Which examples need what to be installed: {('.[frames]', 'duckdb'): ['examples/x.py']}."""
-    texts = {path.as_posix(): path.read_text() for path in sorted(Path("examples").glob("*.py"))}
+    texts = {
+        path.as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(Path("examples").glob("*.py"))
+    }
     found = {}
     for path, text in texts.items():
         if any(f"\nfrom {Path(path).stem} import" in other for other in texts.values()):
@@ -77,13 +80,15 @@ def lint(session):
 def readme(session):
     """Run the blocks of README.md where only the lines above them have installed something."""
     parts = re.split(
-        r"^python -m pip install ([^&\n]+)$", Path("README.md").read_text(), flags=re.M
+        r"^python -m pip install ([^&\n]+)$",
+        Path("README.md").read_text(encoding="utf-8"),
+        flags=re.M,
     )
     blocks = Path(session.create_tmp()).resolve() / "blocks.md"
-    blocks.write_text("")
+    blocks.write_text("", encoding="utf-8")
     for packages, following in zip(parts[1::2], parts[2::2], strict=True):
         session.install(*shlex.split(packages))
-        blocks.write_text(blocks.read_text() + following)
+        blocks.write_text(blocks.read_text(encoding="utf-8") + following, encoding="utf-8")
         session.run("python", "-P", "-m", "doctest", "-o", "NORMALIZE_WHITESPACE", blocks)
 
 

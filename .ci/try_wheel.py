@@ -30,7 +30,7 @@ def install(folder, version, index):
     requirement = " --hash=sha256:".join([f"sklearn-ndcg=={version}", *hashes])
     with tempfile.TemporaryDirectory() as temporary:
         requirements = Path(temporary) / "requirements.txt"
-        requirements.write_text(requirement)
+        requirements.write_text(requirement, encoding="utf-8")
         return subprocess.run(  # noqa: S603
             [
                 sys.executable, "-m", "pip", "install", "--no-deps", "--no-cache-dir",

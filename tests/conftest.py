@@ -33,7 +33,7 @@ def pytest_configure(config):
 def pytest_ignore_collect(collection_path):
     """Leave out files that need a library which switches the GIL on again."""
     if sysconfig.get_config_var("Py_GIL_DISABLED") and collection_path.suffix == ".py":
-        text = collection_path.read_text()
+        text = collection_path.read_text(encoding="utf-8")
         with_gil = "polars|pyarrow|lightgbm|duckdb|containers|peers|whose_ndcg"
         return bool(re.search(rf"^(import|from) ({with_gil})\b", text, re.M)) or None
     return None

@@ -9,13 +9,15 @@ import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text()
-PYPROJECT = (ROOT / "pyproject.toml").read_text()
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PYPROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 PROJECT = tomllib.loads(PYPROJECT)["project"]
 
 
 def test_pages_have_the_version_of_pyproject():
-    cited = re.findall(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    cited = re.findall(
+        r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE
+    )
     cited += re.findall(r", version (\d[\w.]*\w)", README)
     assert set(cited) == {PROJECT["version"]}
 

@@ -48,7 +48,7 @@ def write_files(folder):
         scores = [(user, d, score) for user, by_id in run.items() for d, score in by_id.items()]
         lines[name] = [f"{user} Q0 {d} 0 {score} {name}" for user, d, score in scores]
     for name, text in lines.items():
-        (folder / name).write_text("\n".join(text) + "\n")
+        (folder / name).write_text("\n".join(text) + "\n", encoding="utf-8")
     return {name: folder / name for name in lines}
 
 

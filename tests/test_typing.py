@@ -58,7 +58,7 @@ def test_mypy_finds_the_mistakes_of_a_user_and_no_others(tmp_path, monkeypatch):
     if Path(sklearn_ndcg.__file__).is_relative_to(ROOT):  # not installed, but the source
         monkeypatch.setenv("MYPYPATH", str(ROOT))
     monkeypatch.chdir(tmp_path)
-    Path("user.py").write_text(CODE)
+    Path("user.py").write_text(CODE, encoding="utf-8")
     options = ["--strict", "--python-executable", sys.executable, "--no-error-summary"]
     said, errors, _ = api.run([*options, "user.py"])
     assert not errors
