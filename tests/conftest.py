@@ -5,10 +5,12 @@ import re
 import signal
 import sysconfig
 import threading
+import warnings
 
 # Small data need no threads of OpenMP, and waiting threads use the cores of the other worker.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import numpy as np
 import pytest
 import sklearn
 from helpers import graded_rows
@@ -22,6 +24,19 @@ except ImportError:  # only tests that draw their data need it
 else:
     # obeys pytest's --hypothesis-seed, which Hypothesis ignores under CI=true
     settings.register_profile("seeded", derandomize=False, database=None, deadline=None)
+
+
+class LongDouble64(np.float64):
+    """A long double as on Windows and Apple Silicon, where it has 64 bits."""
+
+    def __new__(cls, value=0):
+        if isinstance(value, str) and np.isinf(np.float64(value)):
+            warnings.warn("overflow encountered in conversion from string", RuntimeWarning, 2)
+        return np.float64(value)
+
+
+if os.environ.get("SKLEARN_NDCG_LONG_DOUBLE") == "64":  # `nox -s long_double`
+    np.longdouble = LongDouble64
 
 
 def pytest_configure(config):
