@@ -180,7 +180,8 @@ def test_weights_are_means_of_rows(table, weight):
 ANYTHING = [
     0, 1, 2, -1, True, None, nan, INF, -INF, -0.0, 5e-324, 1e308, 1.7e308, -1e308, 2**53 + 1, 2**63,
     2**64, -(2**63), 10**400, 1j, "1", "", b"1", (), [1], {}, object, Fraction(1, 3), np.float16(2),
-    np.finfo(np.longdouble).max, np.datetime64("NaT", "D"), pd.NA, pd.NaT, pd.Timestamp(0), ..., len,
+    np.finfo(np.longdouble).max, np.datetime64("NaT", "D"), pd.NA, pd.NaT, pd.Timestamp(0), ...,
+    len,
 ]  # fmt: skip
 SANE = [0, 1, 2, 3]
 OPTIONS = {
