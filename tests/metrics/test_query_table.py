@@ -16,6 +16,7 @@ from sklearn_ndcg import (
     dcg_samples,
     dcg_score,
     explain_query,
+    from_lists,
     jarvelin_kekalainen,
     ndcg_samples,
 )
@@ -215,6 +216,15 @@ ROWS = {"y_true": [1, 0, 2, 1], "y_score": [1, 2, 3, 4], "groups": [0, 1, 0, 1],
 )
 def test_ids_are_those_of_the_documents(data, ids, documents):
     assert explain_query(**data, ids=ids).ranks["document"].tolist() == documents
+
+
+def test_documents_of_lists_are_those_of_the_query():
+    """The queries of lists keep their own order, and results are in the order of the ids."""
+    truths = {"b": {"b1": 1, "b2": 0}, "a": {"a1": 2, "a2": 1}}
+    rows = from_lists(truths, {"b": ["b2", "b1"], "a": ["a2", "new"]})
+    expected = {"a": ["a2", "new", "a1"], "b": ["b2", "b1"]}
+    for query, documents in expected.items():
+        assert explain_query(rows, query=query).ranks["document"].tolist() == documents
 
 
 def test_ids_in_another_order_of_labels_are_refused():
