@@ -12,7 +12,7 @@ from containers import FLOATS, IDS
 from helpers import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from oracles import exact_dcg, exact_ideal, log_discount
+from oracles import DISCOUNTS, exact_dcg, exact_ideal
 
 import sklearn_ndcg as sn
 
@@ -30,7 +30,6 @@ DOCUMENTED = [
     ".* ha.* a single document",
     "None of the . quer",
 ]
-DISCOUNTS = {"log": log_discount, "reciprocal": lambda rank: 1 / rank, "none": lambda rank: 1.0}
 TABLE = [0.0, 1.0, 0.5, 7.0]
 
 
