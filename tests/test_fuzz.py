@@ -3,12 +3,14 @@
 import re
 import warnings
 from fractions import Fraction
+from inspect import signature
 from math import fsum, isnan, nan
 
 import numpy as np
 import pandas as pd
 import pytest
 from containers import FLOATS, IDS
+from entries import METRICS
 from helpers import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -200,15 +202,10 @@ OPTIONS = {
     "log_base": [2, 10, 1.0, 0, -3, nan, INF, "2", None, True, 1 + 2**-52, 10**400],
     "sample_weight": [None, [1], [1, 2], "1", 3, {}, [nan] * 3, [0] * 3, [1] * 3, [[1]] * 3],
 }
-OF_DCG = [name for name in OPTIONS if name != "undefined"]
-OF_NDCG = [name for name in OPTIONS if name != "log_base"]
-METRICS = {
-    sn.ndcg_score: OF_NDCG,
-    sn.dcg_score: OF_DCG,
-    sn.ndcg_samples: OF_NDCG[:-1],
-    sn.dcg_samples: [name for name in OF_DCG if name != "sample_weight"],
-    sn.ndcg_curve: [name for name in OF_NDCG if name != "k"],
+METRIC_OPTIONS = {
+    metric: [name for name in OPTIONS if name in signature(metric).parameters] for metric in METRICS
 }
+METRIC_OPTIONS[sn.ndcg_curve].remove("k")  # which has other values there
 
 
 def column(draw, n):
@@ -225,12 +222,12 @@ def column(draw, n):
 
 
 @settings(fuzz, max_examples=examples(300))  # of five functions
-@given(st.sampled_from(list(METRICS)), st.data())
+@given(st.sampled_from(METRICS), st.data())
 def test_metrics_of_anything(function, data):
     n = data.draw(st.sampled_from([0, 1, 2, 3, 3, 3, 6]))
     y, s, groups = (column(data.draw, n) for _ in range(3))
     groups = [1] * n if data.draw(st.booleans()) else groups
-    chosen = data.draw(st.lists(st.sampled_from(METRICS[function]), max_size=2, unique=True))
+    chosen = data.draw(st.lists(st.sampled_from(METRIC_OPTIONS[function]), max_size=2, unique=True))
     options = {name: data.draw(st.sampled_from(OPTIONS[name])) for name in chosen}
     before = list(map(repr, (y, s, groups)))
     names = " ".join(["y_true y_score groups", *OPTIONS])

@@ -10,6 +10,7 @@ from inspect import cleandoc, isclass, isfunction, ismethod, signature
 from pathlib import Path
 from typing import get_args
 
+import entries
 import numpy as np
 import pytest
 from helpers import run_python
@@ -120,11 +121,10 @@ def test_only_libraries_that_every_user_has_are_imported_at_the_top():
 )
 def test_types_and_docstrings_list_every_name_of_a_table(choice, table, names):
     assert get_args(names) == tuple(table)
-    for metric in ("dcg_samples", "dcg_score", "ndcg_curve", "ndcg_samples", "ndcg_score"):
-        function = getattr(sklearn_ndcg, metric)
+    for function in entries.METRICS:
         if choice in signature(function).parameters:
             listed = re.search(rf"^ *{choice} : {{(.*?)}}", function.__doc__, re.M)[1]
-            assert listed == ", ".join(f'"{name}"' for name in table), metric
+            assert listed == ", ".join(f'"{name}"' for name in table), function
 
 
 SCRIPTS = [ROOT / "noxfile.py", ROOT / "setup.py"]
@@ -170,6 +170,13 @@ def test_samples_take_the_options_of_the_score(score, samples, options, own):
     assert mean.keys() ^ values.keys() == {"sample_weight", "return_groups"}
     shared = mean.keys() & values.keys()
     assert {o: mean[o].default for o in shared} == {o: values[o].default for o in shared}
+
+
+def test_every_public_function_of_relevance_has_an_entry():
+    public = {name: getattr(sklearn_ndcg, name) for name in sklearn_ndcg.__all__}
+    public |= {name: getattr(inference, name) for name in inference.__all__}
+    take = {n for n, f in public.items() if isfunction(f) and "y_true" in signature(f).parameters}
+    assert take == (entries.OF_ROWS | entries.OF_MORE).keys() - {"NDCGDisplay"}
 
 
 # classes of attributes of public objects
