@@ -39,6 +39,7 @@ def one_model():
     }
 
 
+@pytest.mark.ci  # the search takes seconds
 def test_the_picture_shows_the_numbers(one_model):
     (text,) = re.findall(r'alt="(.*?)"', README)
     described = dict(re.findall(r"[:,] ([\w ]+) (0\.\d\d)", text))

@@ -57,6 +57,18 @@ def test_metadata_of_an_index_has_addresses():
     assert ADDRESSES["with_urls"](text, "other/name") == text
 
 
+def test_messages_ask_for_the_versions_of_the_extras():
+    package = "".join(
+        path.read_text(encoding="utf-8") for path in ROOT.glob("sklearn_ndcg/**/*.py")
+    )
+    asked = set(re.findall(r'"([\w-]+>=[\d.]+)"', package))
+    extras = PROJECT["optional-dependencies"].values()
+    names = {Requirement(each).name for each in asked}
+    assert names >= {"matplotlib", "narwhals", "pandas"}
+    listed = {each for extra in extras for each in extra if Requirement(each).name in names}
+    assert asked == listed
+
+
 @pytest.mark.parametrize("extra", ["rankers", "test"])
 def test_xgboost_comes_with_the_package_that_has_wheels_and_one_floor(extra):
     listed = map(Requirement, PROJECT["optional-dependencies"][extra])
