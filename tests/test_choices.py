@@ -30,7 +30,8 @@ def test_undefined_queries_are_0_with_one_warning_everywhere(entry):
     message = f"NDCG is undefined for {n_undefined} of 30 queries.*'omit' to leave them out"
     with pytest.warns(UndefinedMetricWarning, match=message) as caught:
         found = mean(entry)
-    assert [warning.filename for warning in caught] == [entries.__file__]
+    [warning] = caught
+    assert warning.filename in {__file__, entries.__file__}
     assert found == pytest.approx(expected, rel=1e-14)
 
 
