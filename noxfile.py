@@ -49,7 +49,10 @@ def in_newest(session, program, *arguments, **environment):
 
 def examples():
     """Which examples need what to be installed: {('.[frames]', 'duckdb'): ['examples/x.py']}."""
-    texts = {path.as_posix(): path.read_text() for path in sorted(Path("examples").glob("*.py"))}
+    texts = {
+        path.as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(Path("examples").glob("*.py"))
+    }
     found = {}
     for path, text in texts.items():
         if any(f"\nfrom {Path(path).stem} import" in other for other in texts.values()):
@@ -76,21 +79,30 @@ def lint(session):
 @nox.session(tags=["ci"])
 def readme(session):
     """Run the blocks of README.md where only the lines above them have installed something."""
-    parts = re.split(
-        r"^python -m pip install ([^&\n]+)$", Path("README.md").read_text(), flags=re.M
-    )
+    text = Path("README.md").read_text(encoding="utf-8")
+    parts = re.split(r"^(?:.* && )?\S*python3? -m pip install ([^&\n]+)$", text, flags=re.M)
     blocks = Path(session.create_tmp()).resolve() / "blocks.md"
-    blocks.write_text("")
+    blocks.write_text("", encoding="utf-8")
     for packages, following in zip(parts[1::2], parts[2::2], strict=True):
         session.install(*shlex.split(packages))
-        blocks.write_text(blocks.read_text() + following)
+        blocks.write_text(blocks.read_text(encoding="utf-8") + following, encoding="utf-8")
         session.run("python", "-P", "-m", "doctest", "-o", "NORMALIZE_WHITESPACE", blocks)
+
+
+@nox.session(tags=["ci"])
+def contributor(session):
+    """Run the lines of CONTRIBUTING.md that install the package and check a change."""
+    text = Path("CONTRIBUTING.md").read_text(encoding="utf-8")
+    install, checks = re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S)[:2]
+    for line in (install + checks).splitlines():
+        session.run(*shlex.split(line, comments=True))
 
 
 @nox.session(tags=["ci"], reuse_venv=True)
 def newest(session):
     """Install the newest of everything, for the sessions that need it."""
-    session.install(".[test,examples]", *group("engines"), *group("types"))
+    groups = [*group("engines"), *group("types"), *group("editors")]
+    session.install(".[test,examples]", *groups)
     # so that the kernels are compiled, and no test is skipped for want of a library
     libraries = "catboost, distributed, ir_measures, lightgbm, pyspark, pytrec_eval, ranx, xgboost"
     session.run(
@@ -133,6 +145,18 @@ def doctests(session):
     """Run the examples of docstrings, README.md and the pages."""
     in_newest(session, "pytest", "-q", "--doctest-modules", "--doctest-glob=*.md", "--pyargs",
               "sklearn_ndcg", "README.md", "docs")  # fmt: skip
+
+
+@nox.session(tags=["ci"], python=False, requires=["newest"])
+def long_double(session):
+    """Collect all tests, and run those of numbers, where a long double has 64 bits, as on Windows.
+
+    Collection is all that many faults need: data of tests are made by it.
+    """
+    of_windows = {"SKLEARN_NDCG_LONG_DOUBLE": "64"}
+    in_newest(session, "pytest", "-q", "--collect-only", "-m", "", "tests", **of_windows)
+    folders = ["tests/kernels", "tests/metrics", "tests/rows", "tests/test_fuzz.py"]
+    in_newest(session, "pytest", "-q", "-n", "2", *folders, **of_windows)
 
 
 @nox.session(tags=["ci"], python=False, requires=["newest"])
@@ -216,13 +240,6 @@ def bare(session):
     session.install(".", "pytest", "hypothesis")
     session.run("pytest", "-q", "tests/metrics/test_agreement.py", "tests/kernels/test_compiled.py")
     session.run("python", "-P", "-m", "doctest", "docs/index.md")
-
-
-@nox.session
-def small(session):
-    """Run the everyday suite with what a contributor installs on a small laptop."""
-    session.install(".[test-small]")
-    session.run("pytest", "-q", "-n", "2")
 
 
 @nox.session(python=PYTHONS)
@@ -333,7 +350,8 @@ def sanitize(session):
 @nox.session
 def fuzz(session):
     """Fuzz the C kernels under AddressSanitizer for an hour, or `nox -s fuzz -- 600` for less."""
-    session.install("atheris", "Cython>=3.1", "setuptools>=77", "numpy", "scipy", "scikit-learn")
+    needed = *PROJECT["build-system"]["requires"], *PROJECT["project"]["dependencies"]
+    session.install("atheris", *needed)
     copy, found = Path(session.create_tmp()) / "copy", Path(session.create_tmp()) / "found"
     for folder in (copy, found):
         folder.mkdir(exist_ok=True)

@@ -37,8 +37,8 @@ Issues = "https://github.com/{repository}/issues"
 
 if __name__ == "__main__":
     repository, ref = sys.argv[1:]
-    for path, text in (
-        (readme := Path("README.md"), for_index(readme.read_text(), repository, ref)),
-        (project := Path("pyproject.toml"), with_urls(project.read_text(), repository)),
-    ):
-        path.write_text(text)
+    readme, project = Path("README.md"), Path("pyproject.toml")
+    page = for_index(readme.read_text(encoding="utf-8"), repository, ref)
+    readme.write_text(page, encoding="utf-8")
+    metadata = with_urls(project.read_text(encoding="utf-8"), repository)
+    project.write_text(metadata, encoding="utf-8")

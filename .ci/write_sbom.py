@@ -23,7 +23,7 @@ def component(requirement):
 
 def bill(folder):
     """Return the bill of all files in a folder."""
-    project = tomllib.loads(Path("pyproject.toml").read_text())["project"]
+    project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
     name, version = project["name"], project["version"]
     purl = f"pkg:pypi/{name}@{version}"
     package = {"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl}

@@ -43,7 +43,7 @@ def children():
     parent, seconds = {}, {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
-            fields = stat.read_text().rpartition(")")[2].split()
+            fields = stat.read_text(encoding="utf-8").rpartition(")")[2].split()
         except OSError:  # it has ended
             continue
         parent[int(stat.parent.name)] = int(fields[1])

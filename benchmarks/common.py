@@ -66,7 +66,8 @@ def print_machine():
     from sklearn_ndcg import show_versions
 
     processor, linux = platform.processor() or platform.machine(), Path("/proc/cpuinfo")
-    if linux.exists() and (found := re.search(r"model name\s*: (.*)", linux.read_text())):
+    text = linux.read_text(encoding="utf-8") if linux.exists() else ""
+    if found := re.search(r"model name\s*: (.*)", text):
         processor = found[1]
     print(f"{processor}, {os.cpu_count()} cores")
     show_versions()
@@ -112,7 +113,7 @@ def extra_memory(call):
         call()
         return math.nan
     ctypes.CDLL(None).malloc_trim(0)  # or memory that was freed before would serve the call
-    Path("/proc/self/clear_refs").write_text("5")
+    Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")
     before = memory("VmRSS")
     call()
     return memory("VmHWM") - before
@@ -120,7 +121,7 @@ def extra_memory(call):
 
 def memory(what, process="self"):
     """Return a line of Linux's status of a process, in bytes: VmRSS, or the peak, VmHWM."""
-    status = Path(f"/proc/{process}/status").read_text()
+    status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
     found = re.search(rf"{what}:\s+(\d+)", status)
     return 1024 * int(found[1]) if found else 0
 

@@ -110,7 +110,7 @@ def interval_display(ax):
 
 def front_numbers():
     """The numbers that README.md says the picture shows; tests/test_front_page.py computes them."""
-    readme = (HERE.parent / "README.md").read_text()
+    readme = (HERE.parent / "README.md").read_text(encoding="utf-8")
     text = re.search(r'alt="(.*?)"', readme)[1]
     return {name: float(number) for name, number in re.findall(r"[:,] ([\w ]+) (0\.\d\d)", text)}
 
@@ -129,7 +129,8 @@ def front(ax):
 def front_page(ax):
     """The two rankers of the site's front page, which are made by its own lines."""
     page = {}
-    exec(doctest.script_from_examples((HERE / "index.md").read_text()), page)  # noqa: S102
+    text = (HERE / "index.md").read_text(encoding="utf-8")
+    exec(doctest.script_from_examples(text), page)  # noqa: S102
     scores = {name: page[name] for name in ("new", "old")}
     options = {"groups": page["search"], "k": 20, "plot_chance_level": True}
     NDCGDisplay.from_predictions(page["grade"], scores, ax=ax, **options)

@@ -43,13 +43,14 @@ def complete_notebooks(app):
     """Let downloads run by themselves: notebooks write the module that they import."""
     module = here / "generated" / "examples" / "movielens.py"
     write = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
-    write["source"] = f"%%writefile movielens.py\n{module.read_text()}".splitlines(keepends=True)
+    source = f"%%writefile movielens.py\n{module.read_text(encoding='utf-8')}"
+    write["source"] = source.splitlines(keepends=True)
     for path in module.parent.glob("*.ipynb"):
-        text = path.read_text()
+        text = path.read_text(encoding="utf-8")
         if "from movielens import" in text and "%%writefile" not in text:
             notebook = json.loads(text)
             notebook["cells"].insert(1, write)
-            path.write_text(json.dumps(notebook, indent=1))
+            path.write_text(json.dumps(notebook, indent=1), encoding="utf-8")
             with ZipFile(path.with_suffix(".zip"), "w") as archive:
                 for file in (path, path.with_suffix(".py"), module):
                     archive.write(file, file.name)

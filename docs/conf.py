@@ -34,7 +34,8 @@ author = "The sklearn_ndcg developers"
 project_copyright = "2026, the sklearn_ndcg developers"
 version = release = sklearn_ndcg.__version__
 # known where a release has written it into pyproject.toml, and in a build on GitHub
-_urls = tomllib.loads((here.parent / "pyproject.toml").read_text())["project"].get("urls", {})
+_toml = (here.parent / "pyproject.toml").read_text(encoding="utf-8")
+_urls = tomllib.loads(_toml)["project"].get("urls", {})
 _on_github = os.environ.get("GITHUB_REPOSITORY")
 repository = _urls.get("Source") or (f"https://github.com/{_on_github}" if _on_github else None)
 

@@ -5,10 +5,12 @@ import re
 import signal
 import sysconfig
 import threading
+import warnings
 
 # Small data need no threads of OpenMP, and waiting threads use the cores of the other worker.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import numpy as np
 import pytest
 import sklearn
 from helpers import graded_rows
@@ -24,6 +26,19 @@ else:
     settings.register_profile("seeded", derandomize=False, database=None, deadline=None)
 
 
+class LongDouble64(np.float64):
+    """A long double as on Windows and Apple Silicon, where it has 64 bits."""
+
+    def __new__(cls, value=0):
+        if isinstance(value, str) and np.isinf(np.float64(value)):
+            warnings.warn("overflow encountered in conversion from string", RuntimeWarning, 2)
+        return np.float64(value)
+
+
+if os.environ.get("SKLEARN_NDCG_LONG_DOUBLE") == "64":  # `nox -s long_double`
+    np.longdouble = LongDouble64
+
+
 def pytest_configure(config):
     """Give whole files to pytest-xdist's workers, so that each file starts its servers once."""
     if config.getoption("dist", "no") == "load":
@@ -33,7 +48,7 @@ def pytest_configure(config):
 def pytest_ignore_collect(collection_path):
     """Leave out files that need a library which switches the GIL on again."""
     if sysconfig.get_config_var("Py_GIL_DISABLED") and collection_path.suffix == ".py":
-        text = collection_path.read_text()
+        text = collection_path.read_text(encoding="utf-8")
         with_gil = "polars|pyarrow|lightgbm|duckdb|containers|peers|whose_ndcg"
         return bool(re.search(rf"^(import|from) ({with_gil})\b", text, re.M)) or None
     return None

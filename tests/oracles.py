@@ -1,7 +1,7 @@
 """NDCG computed in slow and simple ways, for comparison with the library."""
 
 from fractions import Fraction
-from itertools import chain, groupby, permutations, product
+from itertools import accumulate, groupby
 from math import fsum, log2
 
 import numpy as np
@@ -11,31 +11,36 @@ def log_discount(rank):
     return 1 / log2(rank + 1)
 
 
-# DCG by a tie rule, from its values in all orders that the scores allow, the stable order first
-TIES = {
-    "average": lambda values: sum(values) / len(values),
-    "stable": lambda values: values[0],
-    "worst": min,
-    "best": max,
-}
+GAINS = {"linear": lambda grade: grade, "exponential": lambda grade: 2**grade - 1}
+DISCOUNTS = {"log": log_discount, "reciprocal": lambda rank: 1 / rank, "none": lambda rank: 1.0}
+
+
+def exact_dcgs(gains, scores, discounts, ties="average"):
+    """DCG at every cutoff from 1, of gains in fractions and discounts of any exact kind."""
+    sign = {"worst": 1, "best": -1}.get(ties, 0)
+    order = sorted(range(len(gains)), key=lambda i: (-scores[i], sign * gains[i]))
+    at_rank = []
+    for score, block in groupby(order, key=scores.__getitem__):
+        block_gains = [gains[i] for i in block]
+        if score == -np.inf:
+            block_gains = [Fraction(0)] * len(block_gains)
+        elif ties == "average":
+            block_gains = [sum(block_gains) / len(block_gains)] * len(block_gains)
+        at_rank += block_gains
+    pairs = zip(at_rank, discounts, strict=True)
+    return list(accumulate(d * gain.numerator / gain.denominator for gain, d in pairs))
 
 
 def exact_dcg(gains, scores, k=None, discount=log_discount, ties="average"):
-    """DCG from every order that the scores allow, in fractions."""
-    weights = [Fraction(discount(rank)) for rank in range(1, len(gains) + 1)][:k]
-    retrieved = [i for i, score in enumerate(scores) if score != -np.inf]
-    ranked = sorted(retrieved, key=lambda i: -scores[i])
-    tied = [permutations(rows) for _, rows in groupby(ranked, key=lambda i: scores[i])]
-    values = [
-        sum(Fraction(gains[i]) * weight for i, weight in zip(chain(*order), weights, strict=False))
-        for order in product(*tied)
-    ]
-    return float(TIES[ties](values))
+    """DCG of one query, whose discounts are a function of the rank."""
+    discounts = [Fraction(discount(rank)) for rank in range(1, len(gains) + 1)]
+    dcgs = exact_dcgs(list(map(Fraction, gains)), scores, discounts, ties)[:k]
+    return float(dcgs[-1]) if dcgs else 0.0
 
 
 def exact_ideal(gains, k=None, discount=log_discount):
-    ranked = sorted(gains, reverse=True)[:k]
-    return float(sum(Fraction(g) * Fraction(discount(r)) for r, g in enumerate(ranked, 1)))
+    """DCG of the best order."""
+    return exact_dcg(gains, gains, k, discount)
 
 
 def loop_ndcg(y_true, y_score, groups, k=None):

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.dummy import DummyRegressor
 from sklearn.model_selection import GroupKFold, cross_validate
 
-PAGE = (Path(__file__).parents[1] / "docs" / "errors.md").read_text()
+PAGE = (Path(__file__).parents[1] / "docs" / "errors.md").read_text(encoding="utf-8")
 _, OTHERS = PAGE.split("## Errors of other libraries")
 # the code in the first cell of each row, in parts
 QUOTED = [

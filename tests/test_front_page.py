@@ -12,7 +12,7 @@ from sklearn.model_selection import GroupKFold, KFold, cross_val_score
 from sklearn_ndcg import QueryLeakWarning, make_ndcg_scorer
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text()
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -39,11 +39,12 @@ def one_model():
     }
 
 
+@pytest.mark.ci  # the search takes seconds
 def test_the_picture_shows_the_numbers(one_model):
     (text,) = re.findall(r'alt="(.*?)"', README)
     described = dict(re.findall(r"[:,] ([\w ]+) (0\.\d\d)", text))
     for ground in ("light", "dark"):
-        drawn = (ROOT / "docs" / "_static" / f"front-{ground}.svg").read_text()
+        drawn = (ROOT / "docs" / "_static" / f"front-{ground}.svg").read_text(encoding="utf-8")
         assert re.findall(r">(0\.\d\d)<", drawn) == list(described.values())
     caption = README.partition("</picture>")[2].partition("##")[0]
     assert re.findall(r"0\.\d\d", caption) == list(described.values())
@@ -54,7 +55,7 @@ def test_the_picture_shows_the_numbers(one_model):
 
 
 def headings(page):
-    return re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def test_links_lead_to_files_and_headings():

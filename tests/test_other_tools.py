@@ -11,7 +11,7 @@ from tool_cases import case
 
 from sklearn_ndcg import GroupedRanker
 
-CELLS = documented((pages.DOCS / "compatibility.md").read_text())
+CELLS = documented((pages.DOCS / "compatibility.md").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("row", installed())

@@ -21,7 +21,7 @@ LIBRARIES = ("duckdb", "lightgbm", "optuna", "pandas", "polars", "pyarrow", "sta
 
 def split_page(page):
     """The lines that a page asks to run first, and its recipes by their titles."""
-    head, *sections = re.split(r"^## ", page.read_text(), flags=re.MULTILINE)
+    head, *sections = re.split(r"^## ", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return head, {section.partition("\n")[0]: section for section in sections}
 
 

@@ -3,20 +3,20 @@
 import numpy as np
 import pandas as pd
 import pytest
+from entries import (
+    OF_ROWS,
+    by_segment,
+    compared,
+    curve,
+    display,
+    explained,
+    explained_difference,
+    interval,
+)
 from helpers import as_runs
 
-from sklearn_ndcg import (
-    dcg_samples,
-    dcg_score,
-    explain_difference,
-    explain_query,
-    from_lists,
-    from_trec,
-    ndcg_curve,
-    ndcg_samples,
-    ndcg_score,
-)
-from sklearn_ndcg.inference import NDCGDisplay, compare_rankers, ndcg_by_segment, ndcg_interval
+from sklearn_ndcg import dcg_score, from_lists, from_trec, ndcg_samples, ndcg_score
+from sklearn_ndcg.inference import compare_rankers
 
 TRUTHS = {
     "u1": {"A": 3, "B": 0, "C": 2, "D": 1},
@@ -48,7 +48,7 @@ def write_files(folder):
         scores = [(user, d, score) for user, by_id in run.items() for d, score in by_id.items()]
         lines[name] = [f"{user} Q0 {d} 0 {score} {name}" for user, d, score in scores]
     for name, text in lines.items():
-        (folder / name).write_text("\n".join(text) + "\n")
+        (folder / name).write_text("\n".join(text) + "\n", encoding="utf-8")
     return {name: folder / name for name in lines}
 
 
@@ -81,60 +81,7 @@ def trec_files(folder):
 SHAPES = [dicts, sequences, one_of_several, trec_dicts, trec_files]
 
 
-# Functions of what stands for y_true and y_score, that return the numbers of a result.
-def curve(*data, k=None, **options):
-    return ndcg_curve(*data, k=None if k is None else np.arange(1, k + 1), **options)[1]
-
-
-def explained(*data, **options):
-    queries = range(3)
-    if "groups" in options or (len(data) == 1 and "u1" in data[0].groups):
-        queries = list(TRUTHS)
-    return [explain_query(*data, query=query, **options).ndcg for query in queries]
-
-
-def explained_difference(*data, **options):
-    return explain_difference(*data, first="sklearn", second="lightgbm", **options).ndcg
-
-
-def drawn(*data, **options):
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    pyplot.switch_backend("agg")
-    display = NDCGDisplay.from_predictions(*data, **options)
-    pyplot.close("all")
-    return display.ndcg
-
-
-def numbers_of(result):
-    mean = result.mean.values() if isinstance(result.mean, dict) else np.ravel(result.mean)
-    return [*mean, *np.ravel(result.standard_error), *np.ravel(result.confidence_interval)]
-
-
-def interval(*data, **options):
-    return numbers_of(ndcg_interval(*data, method="t", **options))
-
-
-def by_segment(*data, **options):
-    return numbers_of(ndcg_by_segment(*data, method="t", **options))
-
-
-def compared(*data, **options):
-    comparison = compare_rankers(*data, test="t", **options)
-    return [numbers_of(part) for part in (comparison, *comparison.by_segment.values())]
-
-
-FUNCTIONS = [
-    ndcg_score,
-    dcg_score,
-    ndcg_samples,
-    dcg_samples,
-    curve,
-    explained,
-    explained_difference,
-    interval,
-    drawn,
-]
-every_function = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+every_function = pytest.mark.parametrize("function", OF_ROWS.values(), ids=OF_ROWS)
 few_queries = pytest.mark.filterwarnings("ignore:.*unreliable", "ignore:All .* queries have")
 
 
@@ -165,8 +112,8 @@ def test_every_function_has_the_number_of_a_matrix(function):
 @every_function
 def test_rows_of_several_rankers_are_drawn_or_refused(function):
     _, both = dicts()
-    if function is drawn:
-        np.testing.assert_allclose(drawn(both), drawn(Y, SCORES, k=K), rtol=1e-15)
+    if function is display:
+        np.testing.assert_allclose(display(both), display(Y, SCORES, k=K), rtol=1e-15)
     else:
         with pytest.raises(ValueError, match=r"of 2 rankers: pass those of one, rows\['one'\]"):
             function(both)
@@ -195,7 +142,7 @@ TAKES = {
     dcg_score: ["sample_weight"],
     curve: ["sample_weight"],
     explained_difference: ["sample_weight"],
-    drawn: ["sample_weight"],
+    display: ["sample_weight"],
     interval: ["sample_weight", "clusters"],
     by_segment: ["sample_weight", "segments", "clusters"],
     compared: ["sample_weight", "segments", "clusters"],
@@ -212,7 +159,7 @@ BY_QUERY = {
 
 
 def read_users(function, read):
-    if function in {drawn, compared}:
+    if function in {display, compared}:
         rankers = {name: read(lists) for name, lists in MANY_RANKERS.items()}
         return from_lists(read(MANY_TRUTHS), rankers=rankers)
     return from_lists(read(MANY_TRUTHS), read(MANY_LISTS))

@@ -14,13 +14,13 @@ PAGES = [ROOT / "README.md", *DOCS.glob("*.md"), *DOCS.glob("design/*.md")]
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_code_host_shows_the_pictures(page):
-    text = page.read_text()
+    text = page.read_text(encoding="utf-8")
     light = re.findall(r'<img src="(.*?)" alt="[^"]+">', text)
     dark = re.findall(r'media="\(prefers-color-scheme: dark\)" srcset="(.*?)"', text)
     assert dark == [path.replace("-light.", "-dark.") for path in light]
     assert len(light) == text.count("<picture>") == text.count("<img")
     for path in light + dark:
-        svg = (page.parent / path).read_text()
+        svg = (page.parent / path).read_text(encoding="utf-8")
         assert "<text" in svg
         assert "<metadata" not in svg
     if page.name != "index.md":  # whose cards are of the site
@@ -101,7 +101,9 @@ def test_names_are_linked_unless_they_are_those_of_another_library(conf):
         assert linked_names(conf, f"{library} method of `RFECV`") == ["RFECV"]
     ours = linked_names(conf, "use scikit-learn's `RFECV`, and QuerySplitter")
     assert ours == ["RFECV", "QuerySplitter"]
-    table = re.findall(r"^\| ([\w-]+) (`\w+`) \|", (DOCS / "compatibility.md").read_text(), re.M)
+    table = re.findall(
+        r"^\| ([\w-]+) (`\w+`) \|", (DOCS / "compatibility.md").read_text(encoding="utf-8"), re.M
+    )
     assert ("mlxtend", "`SequentialFeatureSelector`") in table
     for library, name in table:
         assert linked_names(conf, f"{library} {name}") == [], library

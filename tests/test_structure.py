@@ -11,6 +11,7 @@ from inspect import cleandoc, getmembers, isclass, isfunction, ismethod, signatu
 from pathlib import Path
 from typing import get_args
 
+import entries
 import numpy as np
 import pytest
 from helpers import run_python
@@ -21,7 +22,7 @@ from sklearn_ndcg._metrics import choices, measure
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(sklearn_ndcg.__file__).parent
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # A folder imports only from itself and from those before it.
 FOLDERS = [
     "_checks",
@@ -48,7 +49,7 @@ NAMES = {module.removesuffix(".__init__") for module in MODULES}
 
 @cache
 def syntax(module):
-    return list(ast.walk(ast.parse(path_of(module).read_text())))
+    return list(ast.walk(ast.parse(path_of(module).read_text(encoding="utf-8"))))
 
 
 def imports(module):
@@ -146,11 +147,31 @@ def test_only_libraries_that_every_user_has_are_imported_at_the_top():
 )
 def test_types_and_docstrings_list_every_name_of_a_table(choice, table, names):
     assert get_args(names) == tuple(table)
-    for metric in ("dcg_samples", "dcg_score", "ndcg_curve", "ndcg_samples", "ndcg_score"):
-        function = getattr(sklearn_ndcg, metric)
+    for function in entries.METRICS:
         if choice in signature(function).parameters:
             listed = re.search(rf"^ *{choice} : {{(.*?)}}", function.__doc__, re.M)[1]
-            assert listed == ", ".join(f'"{name}"' for name in table), metric
+            assert listed == ", ".join(f'"{name}"' for name in table), function
+
+
+SCRIPTS = [ROOT / "noxfile.py", ROOT / "setup.py"]
+for folder in (".ci", "benchmarks", "docs", "examples", "sklearn_ndcg", "tests"):
+    SCRIPTS += (ROOT / folder).rglob("*.py")
+
+
+def without_encoding(path):
+    """Calls that open a file as text in the encoding of the system, which differs on Windows."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            name = getattr(node.func, "attr", getattr(node.func, "id", None))
+            is_binary = any(re.fullmatch("'[rwax+]*b[rwax+]*'", ast.unparse(a)) for a in node.args)
+            has_encoding = any(keyword.arg == "encoding" for keyword in node.keywords)
+            if name in {"open", "read_text", "write_text"} and not (is_binary or has_encoding):
+                yield f"{path.relative_to(ROOT)}:{node.lineno}"
+
+
+def test_files_are_opened_with_an_encoding():
+    """Ruff's PLW1514 misses what it does not know to be a path."""
+    assert [place for path in SCRIPTS for place in without_encoding(path)] == []
 
 
 METRICS = [
@@ -175,6 +196,13 @@ def test_samples_take_the_options_of_the_score(score, samples, options, own):
     assert mean.keys() ^ values.keys() == {"sample_weight", "return_groups"}
     shared = mean.keys() & values.keys()
     assert {o: mean[o].default for o in shared} == {o: values[o].default for o in shared}
+
+
+def test_every_public_function_of_relevance_has_an_entry():
+    public = {name: getattr(sklearn_ndcg, name) for name in sklearn_ndcg.__all__}
+    public |= {name: getattr(inference, name) for name in inference.__all__}
+    take = {n for n, f in public.items() if isfunction(f) and "y_true" in signature(f).parameters}
+    assert take == (entries.OF_ROWS | entries.OF_MORE).keys() - {"NDCGDisplay"}
 
 
 # classes of attributes of public objects
@@ -296,7 +324,7 @@ def test_numpydoc_finds_no_error():
 
 def test_version_and_types_are_those_of_the_distribution():
     assert sklearn_ndcg.__version__ == version("sklearn-ndcg") == PROJECT["version"]
-    assert f"## {PROJECT['version']}" in (ROOT / "CHANGELOG.md").read_text()
+    assert f"## {PROJECT['version']}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert (PACKAGE / "py.typed").exists()
 
 

@@ -1,6 +1,8 @@
-"""The types of the package, as mypy shows them to a user."""
+"""The types of the package, as a user sees them in mypy and in an editor, which runs Pyright."""
 
+import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -10,9 +12,7 @@ import sklearn_ndcg
 
 ROOT = Path(__file__).parents[1]
 
-api = pytest.importorskip("mypy.api")
-
-# A line that mypy must refuse ends in a comment with part of what it says.
+# A line that must be refused ends in a comment with part of what mypy says.
 CODE = """
 import numpy as np
 import sklearn_ndcg as sn
@@ -50,6 +50,9 @@ sn.make_dcg_scorer(group_by="q", undefined="omit")  # No overload variant
 rows = sn.from_lists([{"a"}], rankers={"x": [["a"]], "y": [["b"]]}, k=3)
 value = ndcg_score(rows["x"], sample_weight={0: 1.0})
 values, ids = sn.ndcg_samples(rows["x"], return_groups=True)
+flag: bool = len(y) > 1
+either = sn.ndcg_samples(y, s, groups=q, return_groups=flag)
+either = sn.dcg_samples(y, s, groups=q, return_groups=flag)
 both: Comparison = inference.compare_rankers(rows, metric=lambda y_true, y_score: y_true.max())
 sn.from_lists([{"a"}], [["a"]], unanswered="skip")  # incompatible type
 sn.from_lists([{"a"}], [["a"]], unjudged="drop")  # incompatible type
@@ -58,18 +61,42 @@ text: str = ndcg_score(y, s, groups=q)  # Incompatible types in assignment
 """
 
 
-@pytest.mark.ci
-def test_mypy_finds_the_mistakes_of_a_user_and_no_others(tmp_path, monkeypatch):
+COMMENTS = {n: line.partition("  # ")[2] for n, line in enumerate(CODE.splitlines(), 1)}
+REFUSED = {number: comment for number, comment in COMMENTS.items() if comment}
+
+
+@pytest.fixture
+def script(tmp_path, monkeypatch):
+    """A script of a user, somewhere else."""
     if Path(sklearn_ndcg.__file__).is_relative_to(ROOT):  # not installed, but the source
         monkeypatch.setenv("MYPYPATH", str(ROOT))
+        monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.chdir(tmp_path)
-    Path("user.py").write_text(CODE)
+    Path("user.py").write_text(CODE, encoding="utf-8")
+    return "user.py"
+
+
+@pytest.mark.ci
+def test_mypy_finds_the_mistakes_of_a_user_and_no_others(script):
+    api = pytest.importorskip("mypy.api")
     options = ["--strict", "--python-executable", sys.executable, "--no-error-summary"]
-    said, errors, _ = api.run([*options, "user.py"])
+    said, errors, _ = api.run([*options, script])
     assert not errors
-    found = re.findall(r"^user\.py:(\d+): error: (.*)$", said, re.M)
-    for number, line in enumerate(CODE.splitlines(), 1):
-        messages = [message for place, message in found if int(place) == number]
-        expected = line.partition("  # ")[2]
-        assert bool(messages) == bool(expected), (line, messages)
-        assert expected in " ".join(messages)
+    found = {}
+    for number, message in re.findall(r"^user\.py:(\d+): error: (.*)$", said, re.M):
+        found.setdefault(int(number), []).append(message)
+    assert found.keys() == REFUSED.keys(), said
+    for number, text in REFUSED.items():
+        assert text in " ".join(found[number])
+
+
+@pytest.mark.ci
+def test_pyright_finds_the_mistakes_of_a_user_and_no_others(script):
+    pytest.importorskip("basedpyright")
+    config = {"typeCheckingMode": "standard"}  # that of Pyright
+    Path("pyrightconfig.json").write_text(json.dumps(config), encoding="utf-8")
+    command = [sys.executable, "-m", "basedpyright", "--outputjson", script]
+    command += ["--pythonpath", sys.executable]
+    said = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)  # noqa: S603
+    found = json.loads(said.stdout)["generalDiagnostics"]
+    assert {each["range"]["start"]["line"] + 1 for each in found} == REFUSED.keys(), said.stdout

@@ -402,6 +402,19 @@ def dcg_samples(
 ) -> tuple[Floats, Ids]: ...
 
 
+@overload
+def dcg_samples(
+    y_true: ArrayLike | Rows,
+    y_score: ArrayLike | None = None,
+    *,
+    return_groups: bool,
+    groups: ArrayLike | None = None,
+    k: Cutoff = None,
+    log_base: float = 2,
+    **options: Unpack[DCGOptions],
+) -> Floats | tuple[Floats, Ids]: ...
+
+
 @names_groups
 def dcg_samples(
     y_true: ArrayLike | Rows,
@@ -525,6 +538,18 @@ def ndcg_samples(
     k: Cutoff = None,
     **options: Unpack[NDCGOptions],
 ) -> tuple[Floats, Ids]: ...
+
+
+@overload
+def ndcg_samples(
+    y_true: ArrayLike | Rows,
+    y_score: ArrayLike | None = None,
+    *,
+    return_groups: bool,
+    groups: ArrayLike | None = None,
+    k: Cutoff = None,
+    **options: Unpack[NDCGOptions],
+) -> Floats | tuple[Floats, Ids]: ...
 
 
 @names_groups

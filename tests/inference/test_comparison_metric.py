@@ -88,6 +88,24 @@ def test_rows_of_lists_are_scored_at_their_cutoff(k, unjudged):
     assert found.judged == pytest.approx({"one": judged, "two": 1})
 
 
+@pytest.mark.filterwarnings("ignore:'none' has lists")
+def test_what_was_not_retrieved_comes_last_the_least_relevant_first():
+    """A function that takes the order for a ranking sees no relevant document too early."""
+    rankers = {"one": [["c", "b"]] * 12, "none": [[]] * 12}
+    rows = from_lists([{"a": 3, "b": 2, "c": 0, "d": 1}] * 12, rankers=rankers)
+    for rank, grade in enumerate([0, 2, 1, 3]):
+        found = compare_rankers(rows, metric=lambda y, s, at=rank: y[at] + 1, test="t")
+        assert found.mean == {"one": grade + 1, "none": 0}
+
+
+@pytest.mark.filterwarnings("ignore:'none' has lists")
+def test_a_query_of_which_nothing_was_retrieved_has_the_value_0():
+    rankers = {"one": [["a"]] * 12, "none": [[]] * 12}
+    rows = from_lists([{"a": 1}] * 12, rankers=rankers)
+    found = compare_rankers(rows, metric=lambda y_true, y_score: 1.0, test="t")
+    assert found.mean == {"one": 1, "none": 0}
+
+
 def test_pictures_are_named_by_the_metric():
     pyplot = pytest.importorskip("matplotlib.pyplot", reason="the extra `plot` is not installed")
     pyplot.switch_backend("agg")

@@ -2,10 +2,11 @@
 
 from fractions import Fraction
 from functools import cache
-from itertools import accumulate, cycle, groupby
+from itertools import cycle
 
 import numpy as np
 import pytest
+from oracles import exact_dcgs
 
 from sklearn_ndcg import dcg_samples, ndcg_curve, ndcg_samples
 
@@ -20,33 +21,8 @@ def exact_discounts(n, base=2.0):
     return [mp.log(base) / mp.log(rank + 1) for rank in range(1, n + 1)]
 
 
-def as_mpf(value):
-    return mp.mpf(value.numerator) / value.denominator
-
-
 def exact_gains(y):
     return [Fraction(value) for value in y.tolist()]
-
-
-def exact_dcgs(gains, scores, discounts, ties):
-    """DCG at every cutoff, from 1."""
-    sign = {"worst": 1, "best": -1}.get(ties, 0)
-    order = sorted(range(len(gains)), key=lambda i: (-scores[i], sign * gains[i]))
-    at_rank = []
-    for score, block in groupby(order, key=scores.__getitem__):
-        block_gains = [gains[i] for i in block]
-        if score == -np.inf:
-            block_gains = [Fraction(0)] * len(block_gains)
-        elif ties == "average":
-            mean = sum(block_gains) / len(block_gains)
-            block_gains = [mean] * len(block_gains)
-        at_rank += block_gains
-    converted = {}  # a tie block is one value
-    terms = [
-        converted.setdefault(gain, as_mpf(gain)) * discount
-        for gain, discount in zip(at_rank, discounts, strict=True)
-    ]
-    return list(accumulate(terms))
 
 
 def exact_ideals(gains, discounts):

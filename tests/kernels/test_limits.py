@@ -31,7 +31,7 @@ SWITCHES = ["-W", "error", "-W", "ignore::UserWarning"]  # about queries of one 
 
 def free_gigabytes():
     try:
-        with open("/proc/meminfo") as info:
+        with open("/proc/meminfo", encoding="ascii") as info:
             row = next(row for row in info if row.startswith("MemAvailable"))
     except OSError:
         pytest.skip("no /proc, which says how much memory there is")

@@ -24,9 +24,38 @@ DISCOUNT, CUTOFFS, NO_TABLE = np.array([8.0, 4, 2, 1]), np.array([1, 3]), np.emp
     ],
 )
 def test_dcg_is_the_sum_of_gain_times_discount(kernels, ties, ranked):
-    found = kernels.dcg(GAIN, SCORE, STARTS, LENGTHS, DISCOUNT, CUTOFFS, TIES[ties], NO_TABLE)
-    expected = [[np.dot(row[:k], DISCOUNT[: len(row[:k])]) for k in (1, 3)] for row in ranked]
-    np.testing.assert_array_equal(found, [*expected, [0, 0]])
+    cutoffs = np.array([1, 3, 4])  # at rank 4 is what was not retrieved
+    found = kernels.dcg(GAIN, SCORE, STARTS, LENGTHS, DISCOUNT, cutoffs, TIES[ties], NO_TABLE)
+    expected = [[np.dot(row[:k], DISCOUNT[: len(row[:k])]) for k in cutoffs] for row in ranked]
+    np.testing.assert_array_equal(found, [*expected, [0, 0, 0]])
+
+
+@pytest.mark.parametrize("n", [33, 34, 64, 65, 129, 300])
+def test_nearly_sorted_scores_are_sorted(kernels, n):
+    """Runs are merged in halves, of which a document or two are not in order."""
+    rng, whole = np.random.default_rng(n), np.array([n])
+    for _ in range(40):
+        score = np.sort(rng.integers(0, 2 * n, n).astype(float))[::-1].copy()
+        first, second = rng.integers(0, n, 2)
+        score[[first, second]] = score[[second, first]]
+        gain, cutoffs = rng.permutation(n).astype(float), np.arange(1, n + 1)
+        rest = np.array([0]), whole, np.ones(n), cutoffs, TIES["stable"], NO_TABLE
+        expected = np.cumsum(gain[np.argsort(-score, kind="stable")])
+        np.testing.assert_array_equal(kernels.dcg(gain, score, *rest), [expected])
+
+
+@pytest.mark.parametrize(("ties", "sign"), [("best", -1), ("worst", 1)])
+@pytest.mark.parametrize("n", [40, 1000])
+@pytest.mark.parametrize("k", [1, 3, 5, 30])
+def test_a_tie_is_cut_at_its_best_or_worst_documents(kernels, ties, sign, n, k):
+    """Only in some orders the kernel keeps no more documents of a long tie than it needs."""
+    rng, discount = np.random.default_rng(0), 1.0 / np.arange(1, n + 1)
+    rest = np.array([0]), np.array([n]), discount, np.array([k]), TIES[ties], NO_TABLE
+    for _ in range(20):
+        gain = rng.permutation(n) + 1.0
+        first = sign * np.sort(sign * gain)[:k]
+        [[found]] = kernels.dcg(gain, np.full(n, 0.5), *rest)
+        assert found == pytest.approx(np.dot(first, discount[:k]), rel=1e-14)
 
 
 @pytest.mark.parametrize("own", [False, True], ids=["cutoffs of all", "cutoffs of each query"])
@@ -71,7 +100,7 @@ def test_values_that_are_not_grades(value):
     assert as_grades(relevance) is None
 
 
-@pytest.mark.parametrize("n", [1, 256, 257, 600])
+@pytest.mark.parametrize("n", [1, 256, 257, 20_000])  # the plain sum of the last is off by 1e-14
 def test_sums_up_to_each_cutoff_lose_fewer_digits_than_a_plain_sum(n):
     parts = np.random.default_rng(0).random((2, n))
     exact = [[*map(float, accumulate(map(Fraction, row)))] for row in parts.tolist()]

@@ -321,7 +321,20 @@ def test_curves_end_at_the_cutoff():
         ndcg_curve(from_lists(ONE_QUERY, LONG, k="retrieved"))
 
 
+def test_curves_end_at_the_longest_query():
+    assert ndcg_curve(from_lists({"a": 1}, ["a", "b", "c"], k=50))[0].tolist() == [1, 2, 3]
+
+
 # --- in functions
+
+
+def test_a_document_that_only_a_list_has_is_counted_with_its_query():
+    """Its relevance is 0, for which this gain has no entry."""
+    rows = from_lists({"q": {"a": 1}}, {"q": ["a", "x"]})
+    with pytest.raises(
+        ValueError, match=r"gain has no entry for 1 value.*1 document, in query 'q'"
+    ):
+        ndcg_score(rows, gain={1: 1})
 
 
 def test_the_first_document_of_a_query_is_named():

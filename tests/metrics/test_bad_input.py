@@ -75,6 +75,7 @@ GAINS = {
     "a series": (pd.Series([0, 1, 3]), "gain must be .* in a list, an array or a mapping"),
     "one float twice": ({2**53: 1, 2**53 + 1: 5}, "keys of gain must differ"),
     "keys of text": ({"a": 1}, "keys of gain must be finite numbers"),
+    "several": ({0: 0, 3: 1}, r"no entry for 2 values of y_true, the first 1.0"),
     "short": ([0, 1], r"no entry for 1 value of y_true, the first 2.0.*\[0.0, 1.0\]"),
     "one number": (np.sum, r"gain must return.*4 relevance.*sum.*\(\)"),
     "NaN": (lambda y: y * NAN, "gain must be finite.*4 document"),

@@ -79,7 +79,8 @@ def test_is_the_value_of_the_installed_library(peer):
 @pytest.mark.parametrize("peer", EVERY_PEER)
 def test_page_and_convention_say_what_the_library_does(peer):
     gain, discount, ties, undefined, _ = whose_ndcg.explain(peer)
-    assert whose_ndcg.found_rows(PAGE.read_text())[label(peer)] == whose_ndcg.row(peer)
+    rows = whose_ndcg.found_rows(PAGE.read_text(encoding="utf-8"))
+    assert rows[label(peer)] == whose_ndcg.row(peer)
     expected = "reciprocal" if peer.convention == "catboost-position" else "log"
     assert discount in (expected, "-")  # the page tells it in its text
     if peer.convention:
@@ -102,7 +103,8 @@ def test_page_shows_our_own_number_for_the_example(peer):
     y_true, y_score, groups = rows(GRADES, SCORES, QUERIES)
     got = ndcg_score(y_true, y_score, groups=groups, k=K, **CONVENTIONS[peer.convention])
     column = whose_ndcg.COLUMNS.index("example")
-    assert whose_ndcg.shown(got) == whose_ndcg.found_rows(PAGE.read_text())[label(peer)][column]
+    rows = whose_ndcg.found_rows(PAGE.read_text(encoding="utf-8"))
+    assert whose_ndcg.shown(got) == rows[label(peer)][column]
 
 
 def test_bare_ndcg_of_xgboost_is_cut_at_32():

@@ -111,6 +111,31 @@ def test_equal_scores_of_documents_that_were_not_retrieved_are_no_ties():
     assert explain_difference(y_true, y_score, "sklearn", "sklearn").n_tied == 1
 
 
+@pytest.mark.parametrize(("ends", "n_tied"), [(("zero", "omit"), 0), (("omit", "zero"), 1)])
+def test_ties_are_those_of_the_second_convention(ends, n_tied):
+    """The unjudged document of the tie is only in one of them."""
+    first, second = ({"unjudged": unjudged} for unjudged in ends)
+    found = explain_difference([[np.nan, 1, 0]], [[2, 2, 1]], first, second)
+    assert found.n_tied == n_tied
+
+
+@pytest.mark.parametrize("has_staying", [True, False])
+@pytest.mark.parametrize("weight", [[1, 1, 1, 1], [1, 2, 3, 4]])
+def test_shares_add_up_where_queries_leave_and_others_come(has_staying, weight):
+    """Of four queries the first is defined only before the step, and the second only after it."""
+    y_true, y_score = [[1, 0], [2, 0], [1, 2], [2, 1]], [[1, 2], [2, 1], [2, 1], [2, 1]]
+    n = 4 if has_staying else 2
+    before, after = ({"gain": gain, "undefined": "omit"} for gain in ([0, 1, 0], [0, 0, 1]))
+    data = {"y_true": y_true[:n], "y_score": y_score[:n], "sample_weight": weight[:n]}
+    found = explain_difference(**data, first=before, second=after)
+    assert found.shares.sum() == pytest.approx(found.difference[0], abs=1e-15)
+    expected = ndcg_score(**data, **after) - ndcg_score(**data, **before)
+    assert found.difference == pytest.approx([expected], abs=1e-15)
+    if not has_staying:
+        at_rank_2 = 1 / np.log2(3)
+        assert found.shares == pytest.approx(np.array([[-at_rank_2, 1]]), abs=1e-15)
+
+
 def test_all_queries_left_out_leave_nan():
     first = {"gain": [0, 0], "undefined": 0.0}  # nothing is relevant
     found = explain_difference([[0, 1], [1, 0]], [[1, 2]] * 2, first, first | {"undefined": "omit"})

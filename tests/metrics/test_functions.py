@@ -1,5 +1,7 @@
 """Values, compared with every permutation in exact arithmetic, and with the literature; grades."""
 
+from fractions import Fraction
+from itertools import chain, groupby, permutations, product
 from math import log, log2
 
 import numpy as np
@@ -8,7 +10,7 @@ import pytest
 from helpers import examples, in_order, ragged_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import TIES, exact_dcg, exact_ideal, loop_ndcg
+from oracles import DISCOUNTS, GAINS, exact_dcg, exact_ideal, loop_ndcg
 
 from sklearn_ndcg import (
     dcg_samples,
@@ -22,28 +24,42 @@ from sklearn_ndcg._kernels import numpy_kernels
 from sklearn_ndcg._metrics import choices
 
 INF = np.inf
-GAINS = {"linear": lambda y: y, "exponential": lambda y: 2**y - 1}
-DISCOUNTS = {
-    "log": lambda r: 1 / log2(r + 1),
-    "reciprocal": lambda r: 1 / r,
-    "none": lambda r: 1.0,
+CALLABLE_DISCOUNTS = {
     jarvelin_kekalainen(): lambda r: 1 / max(1.0, log2(r)),
     jarvelin_kekalainen(b=2.5): lambda r: 1 / max(1.0, log(r, 2.5)),
+}
+# DCG by a tie rule, from its values in all orders that the scores allow, the stable order first
+TIES = {
+    "average": lambda values: sum(values) / len(values),
+    "stable": lambda values: values[0],
+    "worst": min,
+    "best": max,
 }
 
 
 @pytest.mark.parametrize(
     ("table", "formulas", "place"),
     [
-        (choices.GAINS, GAINS, "GAINS in this file"),
-        (choices.DISCOUNTS, DISCOUNTS, "DISCOUNTS in this file"),
-        (choices.TIES, TIES, "TIES in tests/oracles.py"),
+        (choices.GAINS, GAINS, "GAINS in tests/oracles.py"),
+        (choices.DISCOUNTS, DISCOUNTS, "DISCOUNTS in tests/oracles.py"),
+        (choices.TIES, TIES, "TIES in this file"),
     ],
     ids=["gain", "discount", "ties"],
 )
 def test_every_named_choice_has_a_formula(table, formulas, place):
     without_formula = table.keys() - formulas.keys()
     assert not without_formula, f"write the formula of {without_formula} into {place}"
+
+
+def in_all_orders(gains, scores, weights):
+    """The DCG in each order that the scores allow, in fractions: the definition."""
+    retrieved = [i for i, score in enumerate(scores) if score != -INF]
+    ranked = sorted(retrieved, key=lambda i: -scores[i])
+    tied = [permutations(rows) for _, rows in groupby(ranked, key=lambda i: scores[i])]
+    return [
+        sum(Fraction(gains[i]) * w for i, w in zip(chain(*order), weights, strict=False))
+        for order in product(*tied)
+    ]
 
 
 GRADES = st.sampled_from([0, 0.5, 1, 2, 3, 7])
@@ -55,7 +71,7 @@ SCORES = st.sampled_from([-INF, -1.5, 0, -0.0, 2, 2.5])
     st.lists(st.tuples(GRADES, SCORES), min_size=1, max_size=6),
     st.sampled_from([None, 1, 2, 3, 6, 9]),
     st.sampled_from(list(GAINS)),
-    st.sampled_from(list(DISCOUNTS)),
+    st.sampled_from([*DISCOUNTS, *CALLABLE_DISCOUNTS]),
     st.sampled_from(list(TIES)),
 )
 def test_equals_exact_mean_over_all_permutations(documents, k, gain, discount, ties):
@@ -68,9 +84,12 @@ def test_equals_exact_mean_over_all_permutations(documents, k, gain, discount, t
         "k": k,
     }
     gains = [GAINS[gain](grade) for grade in grades]
-    dcg = exact_dcg(gains, scores, k, DISCOUNTS[discount], ties)
+    formula = (DISCOUNTS | CALLABLE_DISCOUNTS)[discount]
+    weights = [Fraction(formula(rank)) for rank in range(1, len(gains) + 1)][:k]
+    dcg = float(TIES[ties](in_all_orders(gains, scores, weights)))
+    assert dcg == exact_dcg(gains, scores, k, formula, ties)
     np.testing.assert_allclose(dcg_samples(grades, scores, **options), dcg, rtol=1e-14)
-    ideal = exact_ideal(gains, k, DISCOUNTS[discount])
+    ideal = exact_ideal(gains, k, formula)
     found = ndcg_samples(grades, scores, **options, undefined=0.25)
     np.testing.assert_allclose(found, dcg / ideal if ideal else 0.25, rtol=1e-14)
 

@@ -4,11 +4,12 @@ from functools import partial
 
 import numpy as np
 import pytest
+from entries import OF_ROWS
 from helpers import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sklearn_ndcg import dcg_samples, dcg_score, ndcg_curve, ndcg_samples, ndcg_score
+from sklearn_ndcg import dcg_samples, dcg_score, ndcg_samples, ndcg_score
 
 # drawn data may have only queries with a single document, and queries without relevant documents
 pytestmark = pytest.mark.filterwarnings(
@@ -18,16 +19,9 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 
-def curve(y_true, y_score, **options):
-    return ndcg_curve(y_true, y_score, k=[1, 2, 4], **options)[1]
-
-
 METRICS = {
-    "dcg_score": dcg_score,
-    "ndcg_score": ndcg_score,
-    "dcg_samples": dcg_samples,
-    "ndcg_samples": ndcg_samples,
-    "ndcg_curve": curve,
+    **{name: OF_ROWS[name] for name in ("dcg_score", "ndcg_score", "dcg_samples", "ndcg_samples")},
+    "ndcg_curve": partial(OF_ROWS["ndcg_curve"], k=4),
     "ndcg@2": partial(ndcg_score, k=2),
     "ndcg@retrieved": partial(ndcg_score, k="retrieved"),
     "exponential ndcg": partial(ndcg_score, gain="exponential"),

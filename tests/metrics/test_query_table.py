@@ -2,23 +2,27 @@
 
 from datetime import date, datetime
 from math import inf, nan
+from typing import get_args
 
 import numpy as np
+import oracles
 import pandas as pd
 import pytest
 from helpers import examples, ragged_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
-from oracles import TIES, exact_dcg, exact_ideal, log_discount
+from oracles import exact_dcg, exact_ideal
 
 from sklearn_ndcg import (
     dcg_samples,
     dcg_score,
     explain_query,
+    from_lists,
     jarvelin_kekalainen,
     ndcg_samples,
 )
+from sklearn_ndcg._checks import Ties
 
 GRADES = [3, 2, 3, 0, 1, 2]
 
@@ -33,7 +37,8 @@ def by_length(ranks):
 
 
 GAINS = ["linear", "exponential", [0, 0, 1, 5], {0: 0, 1: 1, 2: 9, 3: 2}, of_all]
-DISCOUNTS = ["log", "reciprocal", "none", jarvelin_kekalainen(3), by_length]
+DISCOUNTS = [*oracles.DISCOUNTS, jarvelin_kekalainen(3), by_length]
+TIES = get_args(Ties)
 OPTIONS = st.fixed_dictionaries(
     {"unjudged": st.sampled_from(["zero", "omit"])},
     optional={
@@ -73,18 +78,17 @@ def test_the_last_rank_has_the_values_of_the_metrics(options, ties, undefined, s
 
 
 DOCUMENT = st.tuples(st.integers(0, 3), st.sampled_from([-inf, 0.0, 0.5, 1.0]))
-WEIGHTS = {"log": log_discount, "reciprocal": lambda r: 1 / r, "none": lambda r: 1}
 
 
 @settings(max_examples=examples(60), deadline=None)
 @given(
     st.lists(DOCUMENT, min_size=1, max_size=6),
-    st.sampled_from(list(WEIGHTS)),
+    st.sampled_from(list(oracles.DISCOUNTS)),
     st.sampled_from(list(TIES)),
 )
-def test_every_rank_against_all_orders_of_the_ties(documents, discount, ties):
+def test_every_rank_is_that_of_the_oracle(documents, discount, ties):
     gains, scores = zip(*documents, strict=True)
-    weight = WEIGHTS[discount]
+    weight = oracles.DISCOUNTS[discount]
     ranks = explain_query(gains, scores, discount=discount, ties=ties, undefined=0.0).ranks
     depths = range(1, len(gains) + 1)
     dcg = np.array([exact_dcg(gains, scores, k, weight, ties) for k in depths])
@@ -215,6 +219,15 @@ ROWS = {"y_true": [1, 0, 2, 1], "y_score": [1, 2, 3, 4], "groups": [0, 1, 0, 1],
 )
 def test_ids_are_those_of_the_documents(data, ids, documents):
     assert explain_query(**data, ids=ids).ranks["document"].tolist() == documents
+
+
+def test_documents_of_lists_are_those_of_the_query():
+    """The queries of lists keep their own order, and results are in the order of the ids."""
+    truths = {"b": {"b1": 1, "b2": 0}, "a": {"a1": 2, "a2": 1}}
+    rows = from_lists(truths, {"b": ["b2", "b1"], "a": ["a2", "new"]})
+    expected = {"a": ["a2", "new", "a1"], "b": ["b2", "b1"]}
+    for query, documents in expected.items():
+        assert explain_query(rows, query=query).ranks["document"].tolist() == documents
 
 
 def test_ids_in_another_order_of_labels_are_refused():

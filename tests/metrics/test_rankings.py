@@ -87,11 +87,19 @@ def test_means_are_over_the_queries_that_have_a_judged_document():
 
 @pytest.mark.filterwarnings("ignore:(All 12 queries|Intervals of|Of the first|The truth has none)")
 @pytest.mark.parametrize(
-    ("ties", "share"), [("average", 1 / 2), ("stable", 0), ("worst", 0), ("best", 1)]
+    ("ties", "share"),
+    [
+        ({"ties": "average"}, 1 / 2),
+        ({"ties": "stable"}, 0),
+        ({"ties": "worst"}, 0),
+        ({"ties": "best"}, 1),
+        ({"ignore_ties": True}, 0),
+    ],
+    ids=str,
 )
 def test_a_tie_of_a_judged_and_an_unjudged_document_is_ordered_as_scored(ties, share):
     y, s = np.array([[NAN, 1.0, 0]] * 12), np.array([[2.0, 2, 1]] * 12)
-    options = {"k": 1, "ties": ties, "unjudged": "zero"}
+    options = {"k": 1, **ties, "unjudged": "zero"}
     assert ndcg_interval(y, s, method="t", **options).judged == share
     table = ndcg_by_segment(y, s, segments=np.arange(12) // 6, method="t", **options)
     assert table.judged.tolist() == [share] * 2

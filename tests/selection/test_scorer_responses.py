@@ -335,3 +335,22 @@ def test_certain_probabilities_of_a_binary_classifier_stay_apart():
     relevance = X[:, 0].max() - X[:, 0]
     expected = sklearn.metrics.ndcg_score([relevance], [proba])
     assert ONE_RANKING(model, X, relevance) == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_score_of_a_row_does_not_depend_on_the_rows_beside_it():
+    """A matrix product adds in another order for other numbers of rows."""
+    rng, gains = np.random.default_rng(0), np.arange(8.0)
+    proba = rng.dirichlet(np.ones(8), 6000)
+    # expected gains in the middle between two numbers of 40 bits, where the last bit decides
+    missing = (np.floor(proba @ gains * 2**38) + 0.5) / 2**38 - proba @ gains
+    proba[:, 1] += missing
+    proba[:, 0] -= missing
+    model = Given().fit(proba)
+
+    def scores(rows):
+        return ONE_RANKING.scores_and_groups(model, rows, np.zeros(len(rows)), None)[0]
+
+    expected = scores(proba)
+    for n in (3, 7, 50):
+        found = [scores(proba[start : start + n]) for start in range(0, len(proba), n)]
+        np.testing.assert_array_equal(np.concatenate(found), expected)

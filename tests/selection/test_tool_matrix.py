@@ -36,7 +36,7 @@ SIMILAR = {  # tools that run like others
     "cross_validate",
     "permutation_test_score(groups=query)",
 }
-CELLS = documented((pages.DOCS / "compatibility.md").read_text())
+CELLS = documented((pages.DOCS / "compatibility.md").read_text(encoding="utf-8"))
 
 
 def marks(tool, column):

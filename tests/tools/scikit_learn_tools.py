@@ -376,4 +376,4 @@ def updated(page):
 
 if __name__ == "__main__":
     page = pages.DOCS / "compatibility.md"
-    page.write_text(updated(page.read_text()))
+    page.write_text(updated(page.read_text(encoding="utf-8")), encoding="utf-8")

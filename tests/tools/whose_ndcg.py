@@ -185,4 +185,4 @@ def updated(page):
 
 
 if __name__ == "__main__":
-    PAGE.write_text(updated(PAGE.read_text()))
+    PAGE.write_text(updated(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
