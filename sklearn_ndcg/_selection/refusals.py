@@ -146,8 +146,8 @@ def _counts_rows(name: str, value: object, n_rows: int) -> bool:
 
 
 def refuse_dates(inner: Estimator, X: Table) -> None:
-    """Raise for dates that LightGBM would get: by those of Polars or Arrow it ends the process."""
-    if "eval_init_score" in signature(inner.fit).parameters:
+    """Raise for dates that LightGBM or CatBoost would get: those of Polars end the process."""
+    if {"eval_init_score", "use_best_model"} & signature(inner.fit).parameters.keys():
         _raise_about(date_columns(X), inner, None)
 
 

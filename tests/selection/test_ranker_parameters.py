@@ -201,7 +201,7 @@ TAKE_NO_DATES = {
     ],
 )
 def test_dates_that_an_estimator_does_not_take_are_named(name, kind):
-    """By dates in Polars or Arrow, LightGBM would end the process."""
+    """By dates in Polars, LightGBM and CatBoost would end the process."""
     rows, ranker = DATES[kind](WITH_DATES), GroupedRanker(TAKE_NO_DATES[name](), group_by="q")
     with refused(f"{name} takes no dates.*column 'when'.*pass order_by='when'"):
         ranker.fit(rows, Y)
