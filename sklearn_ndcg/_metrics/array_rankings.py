@@ -16,7 +16,7 @@ from sklearn_ndcg._metrics.list_rankings import ListRankings
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings, labels_of, with_judged
 from sklearn_ndcg._metrics.row_names import ArrayNames
-from sklearn_ndcg._rows.columns import level_or_ids
+from sklearn_ndcg._rows.columns import level_of
 from sklearn_ndcg._rows.grouping import Grouping
 from sklearn_ndcg._rows.labels import refuse_reordered
 
@@ -63,7 +63,8 @@ def rankings_of(
         raise TypeError(
             "y_score is missing: only rows of from_lists or from_trec are passed without it."
         )
-    groups = level_or_ids(groups, y_true)
+    if isinstance(groups, str):
+        groups = level_of(y_true, groups)
     refuse_reordered(y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
     rows, shape = _without_scores(y_true, {None: y_score}, groups, sample_weight, sort)
     return rows(scores={None: inputs.scores_like(y_score, shape)})
@@ -76,7 +77,8 @@ def rankings_of_several(
     sample_weight: ArrayLike | None = None,
 ) -> Rankings:
     """Read the rows of several rankers, by name, from arrays."""
-    groups = level_or_ids(groups, y_true)
+    if isinstance(groups, str):
+        groups = level_of(y_true, groups)
     refuse_reordered(y_true=y_true, groups=groups, sample_weight=sample_weight)
     rows, shape = _without_scores(y_true, y_scores, groups, sample_weight)
     scores: dict[Any, Floats] = {}

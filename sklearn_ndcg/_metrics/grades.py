@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._metrics.inputs import numeric
-from sklearn_ndcg._rows.columns import level_or_ids
+from sklearn_ndcg._rows.columns import level_of
 from sklearn_ndcg._rows.grouping import Grouping, starts_of
 from sklearn_ndcg._rows.labels import refuse_reordered
 
@@ -59,7 +59,8 @@ def quantile_grades(
     >>> quantile_grades(returns, groups=day, n_grades=4)
     array([2, 0, 1, 3, 0, 0, 3, 0])
     """
-    groups = level_or_ids(groups, y)
+    if isinstance(groups, str):
+        groups = level_of(y, groups)
     refuse_reordered(y=y, groups=groups)
     values = numeric(y, "y")
     n = len(values)

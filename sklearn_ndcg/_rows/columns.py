@@ -95,11 +95,9 @@ def column_or_level(
     return (X[key], False) if key in names else (X.index.get_level_values(key), True)
 
 
-def level_or_ids(groups: Any, y: Column) -> Any:
-    """The ids in the level of the index of `y` that `groups` names; else `groups` as it is."""
-    if isinstance(groups, str) and _index_levels(y).count(groups) == 1:
-        return y.index.get_level_values(groups)
-    return groups
+def level_of(y: Column, name: str) -> Any:
+    """The values of a level in the index of `y`; the name itself if there is none of that name."""
+    return y.index.get_level_values(name) if _index_levels(y).count(name) == 1 else name
 
 
 def _hint_of_list(key: Hashable, name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from itertools import combinations
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -18,7 +18,7 @@ _MATRICES = ("y_true", "y_score")
 _DATA = ("y_true", "y_score", "X", "y")  # arguments whose rows are those of the ids
 
 
-def refuse_reordered(**arguments: object) -> None:
+def refuse_reordered(**arguments: Any) -> None:
     """Raise if labels show that rows, or the columns of tables, do not belong together.
 
     They are matched by position. So objects that have the same labels in different orders would be
@@ -35,7 +35,9 @@ def refuse_reordered(**arguments: object) -> None:
             labelled.update(_pandas_columns(name, values))
         elif containers.is_pandas(values):
             labelled[name] = values
-        if containers.has_named_columns(values):
+            if values.ndim == 2:
+                tables[name] = values
+        elif containers.has_named_columns(values):
             tables[name] = values
     if len(labelled) > 1:
         index_of = {name: values.index for name, values in labelled.items()}
