@@ -9,6 +9,7 @@ from dataclasses import InitVar, dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import partial
 from inspect import signature
+from threading import RLock
 from typing import Any, ClassVar, Protocol, Self, TypedDict
 
 import numpy as np
@@ -20,6 +21,7 @@ from sklearn_ndcg._checks import (
     Discount,
     Floats,
     Gain,
+    Ids,
     Ints,
     Mask,
     Numbers,
@@ -339,6 +341,7 @@ class QueryFunction:
     cutoffs: ClassVar[tuple[Cutoff, ...]] = (None,)
     gain_of_unjudged: ClassVar = np.nan
     limits: ClassVar = (-1e100, 1e100)  # whose cubes and sums still fit a float64
+    _lock: ClassVar = RLock()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "undefined", choices.omitted_if_nan(self.undefined))
@@ -391,36 +394,48 @@ class QueryFunction:
 
     def values(self, queries: Queries) -> Floats:
         """The value of each query, shape (n_queries, 1)."""
-        values, options = np.full((len(queries), 1), np.nan), self.options or {}
-        with warnings.catch_warnings():
+        values = np.full((len(queries), 1), np.nan)
+        # all threads have one list of filters, which two at a time would not leave as it was
+        with self._lock, warnings.catch_warnings():
             warnings.filterwarnings("error", _UNDEFINED)
             warnings.simplefilter("error", UndefinedMetricWarning)
             for query, start in enumerate(queries.starts):
                 rows = slice(start, start + queries.lengths[query])
-                if rows.start == rows.stop:
-                    continue
-                y_true, y_score = self._in_order(queries.gain[rows], queries.score[rows])
-                try:
-                    value = self.function(y_true, y_score, **options)
-                    is_answered = y_score.max() > -np.inf or np.isnan(value)
-                    values[query, 0] = value if is_answered else 0
-                except Exception as error:
-                    if not re.search(_UNDEFINED, repr(error)):
-                        label = shown_labels(queries.labels[[query]])
-                        error.add_note(
-                            f"{self.name} gets the relevance and the scores of one query, here "
-                            f"{label}, and must return a number or nan."
-                        )
-                        if not y_score.min() > -np.inf:
-                            error.add_note("The score is -inf where a document was not retrieved.")
-                        raise
-        infinite = np.isinf(values[:, 0])
-        if infinite.any():
-            raise ValueError(
-                f"{self.name} must return a finite number or nan, but returned "
-                f"{values[infinite][0, 0]} for query {shown_labels(queries.labels[infinite], 1)}."
-            )
+                if rows.start < rows.stop:
+                    values[query] = self._value(
+                        *self._in_order(queries.gain[rows], queries.score[rows]),
+                        queries.labels[query : query + 1],
+                    )
         return values if self.greater_is_better else -values
+
+    def _value(self, y_true: Floats, y_score: Floats, label: Ids) -> float:
+        """The value of a query, whose label is for errors; nan if it is undefined."""
+        # counted before the function is called, as it may write to its arrays
+        n_returned, n_documents = np.count_nonzero(y_score > -np.inf), len(y_score)
+        try:
+            returned = self.function(y_true, y_score, **(self.options or {}))
+        except Exception as error:
+            if re.search(_UNDEFINED, repr(error)):
+                return np.nan
+            error.add_note(
+                f"{self.name} gets the relevance and the scores of one query, here "
+                f"{shown_labels(label)}, and must return a number or nan."
+            )
+            if n_returned < n_documents:
+                error.add_note("The score is -inf where a document was not retrieved.")
+            raise
+        low, high = self.limits
+        try:
+            is_number = np.ndim(returned) == 0 and not isinstance(returned, str | bytes)
+            value = float(returned) if is_number else np.inf
+        except (TypeError, ValueError, OverflowError):
+            value = np.inf
+        if not low <= value <= high and not np.isnan(value):
+            raise ValueError(
+                f"{self.name} must return a number from {low:g} to {high:g}, or nan where it is "
+                f"undefined, but returned {returned!r} for query {shown_labels(label)}."
+            )
+        return value if n_returned or np.isnan(value) else 0.0
 
     def _in_order(self, gain: Numbers, score: Floats) -> tuple[Floats, Floats]:
         """Copies of the relevance and the scores of a query."""
@@ -430,7 +445,11 @@ class QueryFunction:
         if _checks.is_integer(self.k):
             y_score[np.argsort(-y_score, kind="stable")[self.k :]] = -np.inf
         order = np.lexsort((y_true, -y_score))
-        return y_true[order], y_score[order]
+        y_true, y_score = y_true[order], y_score[order]
+        # ranks are counted again, as unjudged documents may have been removed
+        n_returned = np.count_nonzero(y_score > -np.inf)
+        y_score[:n_returned] = -1.0 - np.arange(n_returned)
+        return y_true, y_score
 
 
 def refuse_several(cutoffs: Sequence[Cutoff]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 import numpy as np
@@ -13,24 +13,15 @@ from sklearn_ndcg._checks import Cutoff, Weights
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.array_rankings import rankings_of_several, refuse_beside_lists
 from sklearn_ndcg._metrics.list_rankings import ListRankings
-from sklearn_ndcg._metrics.measure import (
-    NDCG,
-    Measure,
-    NDCGOptions,
-    QueryFunction,
-    known_options,
-)
+from sklearn_ndcg._metrics.measure import Measure, NDCGOptions
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._rows.columns import column_names
-from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg._selection.scorers import has_several_cutoffs
-from sklearn_ndcg.inference._options import Inference
+from sklearn_ndcg.inference._options import Inference, Metric, measures_of
 from sklearn_ndcg.inference._pairs import Design, Margin, Metrics
 from sklearn_ndcg.inference._results import Comparison
-from sklearn_ndcg.inference._sample import Sample
+from sklearn_ndcg.inference._sample import Sample, refuse_reordered_rows
 from sklearn_ndcg.inference._statistics import Test
-
-Metric = Callable[..., Any]
 
 _COUNTED = {1: "one ranker", 2: "two rankers"}
 _UNJUDGED_MEANS = {
@@ -214,7 +205,7 @@ def compare_rankers(
     98     0.3429  0.6932     -0.3504
     96     0.4660  0.8657     -0.3996
     """
-    measures = _measures(metric, k, options)
+    measures = measures_of(compare_rankers, metric, k, options)
     inference = Inference(
         confidence_level=confidence_level,
         n_resamples=n_resamples,
@@ -222,7 +213,7 @@ def compare_rankers(
         test=test,
     )
     rankings = rankings_of_rankers(y_true, y_scores, groups, sample_weight, least=2)
-    refuse_reordered(y_true=y_true, clusters=clusters, segments=segments)
+    refuse_reordered_rows(y_true, clusters=clusters, segments=segments)
     measures = [(name, rankings.as_read(measure)) for name, measure in measures]
     several = isinstance(metric, Mapping) or has_several_cutoffs(measures[0][1])
     design = Design(
@@ -237,42 +228,6 @@ def compare_rankers(
     result = design.compare_all(sample, samples)
     warn_of_shares(sample, scored, design.rankers)
     return result
-
-
-def check_names(argument: str, mapping: Mapping[Any, Any]) -> None:
-    """Raise unless the keys are names of metrics."""
-    if not mapping or not all(isinstance(name, str) and name for name in mapping):
-        raise ValueError(f"{argument} must have names of metrics as keys, got {[*mapping]}.")
-
-
-def _measures(
-    metric: Metric | Mapping[str, Metric | None] | None,
-    k: Cutoff | Sequence[Cutoff],
-    options: NDCGOptions,
-) -> list[tuple[str | None, Measure]]:
-    """The NDCG with these options, or other metrics, by the names that the user gave them."""
-    functions: Mapping[str | None, Any] = {None: metric}
-    if isinstance(metric, Mapping):
-        check_names("metric", metric)
-        functions = dict(metric.items())
-    measures: list[tuple[str | None, Measure]] = []
-    for name, function in functions.items():
-        if function is None:
-            known = known_options(compare_rankers, options, NDCGOptions)
-            measures.append((name, NDCG(k=k, **known)))
-        elif callable(function):
-            undefined = options.get("undefined", "warn")
-            measures.append((name, QueryFunction(function=function, undefined=undefined)))
-        else:
-            raise TypeError(f"metric must be a function of y_true and y_score, got {function!r}.")
-    others = [*options.keys() - {"undefined"}, *(["k"] if k is not None else [])]
-    if others and None not in functions.values():
-        of = ", ".join(map(_checks.name_of, functions.values()))
-        raise TypeError(
-            f"{', '.join(others)} would be passed to {of}: bind the options of a metric by "
-            "functools.partial."
-        )
-    return measures
 
 
 def warn_of_shares(

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Ints, Weights
+from sklearn_ndcg._checks import Cutoff, Floats, Ints, Weights
 from sklearn_ndcg._kernels.sums import weighted_means
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.array_rankings import rankings_of
 from sklearn_ndcg._metrics.curve import to_all_cutoffs, value_blocks
-from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions
+from sklearn_ndcg._metrics.measure import NDCG, Measure, NDCGOptions
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.values import Values
-from sklearn_ndcg._rows.labels import refuse_reordered
+from sklearn_ndcg._rows.label_texts import shown_labels
 from sklearn_ndcg.inference import _sample, _statistics
-from sklearn_ndcg.inference._options import Inference, tails
+from sklearn_ndcg.inference._options import Inference, Metric, measure_of, tails
 from sklearn_ndcg.inference._results import ConfidenceInterval, NDCGInterval, SegmentTable
 from sklearn_ndcg.inference._sample import Sample
 from sklearn_ndcg.inference._statistics import Method
@@ -34,6 +35,7 @@ def ndcg_interval(
     groups: ArrayLike | None = None,
     k: Cutoff = None,
     sample_weight: Weights | None = None,
+    metric: Metric | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 9999,
     method: Method = "BCa",
@@ -64,6 +66,10 @@ def ndcg_interval(
     sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
         Weights, as in `ndcg_score`. A resampled query keeps its weight.
 
+    metric : callable, default=None
+        A function of the relevance and the scores of one query, ``metric(y_true, y_score)``, in
+        place of NDCG, as in `compare_rankers`.
+
     confidence_level : float, default=0.95
         Level of the interval, between 0 and 1.
 
@@ -86,12 +92,13 @@ def ndcg_interval(
         query, or one per query where these are numbered. A cluster holds whole queries. The sample
         then consists of clusters: they are resampled whole, and t has the standard error of leaving
         out each cluster in turn (CRV3) and one degree of freedom fewer than the effective number of
-        clusters. If clusters have uneven sizes, BCa intervals are widened as t is, and take the
-        skewness of all clusters, as the jackknife follows the largest ones.
+        clusters. If clusters have uneven sizes, BCa intervals are widened by as much as t is wider
+        than for equal sizes, and take the skewness of all clusters, as the jackknife follows the
+        largest ones.
 
     **options
         Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and
-        `undefined`.
+        `undefined`. With `metric` only `undefined`.
 
     Returns
     -------
@@ -111,8 +118,8 @@ def ndcg_interval(
     -----
     UserWarning
         If there are fewer than 10 queries, or their weights are so uneven that they are worth
-        fewer than 10 (Kish 1965), or all of them have the same value; with `clusters`, the same for
-        clusters.
+        fewer than 10 (Kish 1965), or most of them have the same value and fewer than 10 another;
+        with `clusters`, the same for clusters.
 
     UndefinedMetricWarning
         As in `ndcg_score`.
@@ -140,30 +147,29 @@ def ndcg_interval(
     >>> import numpy as np
     >>> from sklearn_ndcg.inference import ndcg_interval
     >>> rng = np.random.default_rng(0)
-    >>> y_true = rng.integers(0, 5, size=(200, 20))
+    >>> y_true = rng.integers(0, 5, size=(80, 20))
     >>> y_score = y_true + rng.normal(scale=2, size=y_true.shape)
-    >>> ndcg_interval(y_true, y_score, k=10, random_state=0)
-    NDCG@10 0.8428, 95% confidence interval [0.8312, 0.8532] (BCa), standard error 0.0056,
-    200 queries
+    >>> ndcg_interval(y_true, y_score, k=5, random_state=0)
+    NDCG@5 0.8131, 95% confidence interval [0.7905, 0.8348] (BCa), standard error 0.0113, 80 queries
 
-    Ten queries of each of 20 users:
+    Four queries of each of 20 users:
 
-    >>> user = np.arange(200) // 10
-    >>> ndcg_interval(y_true, y_score, k=10, clusters=user, random_state=0).standard_error
-    0.0053...
+    >>> user = np.arange(80) // 4
+    >>> ndcg_interval(y_true, y_score, k=5, clusters=user, random_state=0).standard_error
+    0.0093...
     """
-    measure = NDCG.of(ndcg_interval, k, options)
+    measure = measure_of(ndcg_interval, metric, k, options)
     inference = Inference(
         confidence_level=confidence_level,
         n_resamples=n_resamples,
         random_state=random_state,
         method=method,
     )
-    refuse_reordered(y_true=y_true, clusters=clusters)
+    _sample.refuse_reordered_rows(y_true, clusters=clusters)
     rankings = rankings_of(y_true, y_score, groups, sample_weight)
     measure = rankings.as_read(measure)
     samples = Sample.of([(rankings, measure)], clusters)
-    return _intervals(*samples, measure.labels()[0], inference)[0]
+    return _intervals(*samples, measure, inference)[0]
 
 
 def ndcg_by_segment(
@@ -173,7 +179,9 @@ def ndcg_by_segment(
     groups: ArrayLike | None = None,
     k: Cutoff = None,
     sample_weight: Weights | None = None,
+    metric: Metric | None = None,
     segments: Any,
+    baseline: Any = None,
     confidence_level: float = 0.95,
     n_resamples: int = 9999,
     method: Method = "BCa",
@@ -203,10 +211,21 @@ def ndcg_by_segment(
     sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
         Weights, as in `ndcg_score`.
 
+    metric : callable, default=None
+        A function of the relevance and the scores of one query, as in `ndcg_interval`.
+
     segments : array-like of shape (n_documents,) or (n_queries,), or several columns
         The segment of each row, of any kind that `groups` takes. With several columns each distinct
         combination is a segment. For rows of lists a mapping or Series from query, or one per query
         where these are numbered.
+
+    baseline : a segment, default=None
+        The segment that all others are compared with, as last month or the control arm of an A/B
+        test: see `SegmentTable`. The segments have different queries, so this is Welch's t test,
+        which is not paired. With `clusters`, the standard error is that of leaving out each
+        cluster, from both segments if it is in both, and the degrees of freedom are those of the
+        effective numbers of clusters. To compare rankers on the same queries, use
+        `compare_rankers`.
 
     confidence_level : float, default=0.95
         Level of each interval, between 0 and 1. At 0.95 one of 20 intervals misses its true value,
@@ -226,7 +245,7 @@ def ndcg_by_segment(
 
     **options
         Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and
-        `undefined`.
+        `undefined`. With `metric` only `undefined`.
 
     Returns
     -------
@@ -236,7 +255,8 @@ def ndcg_by_segment(
     Raises
     ------
     ValueError
-        As in `ndcg_interval`, and if a query has rows in several segments.
+        As in `ndcg_interval`, and if a query has rows in several segments, or `baseline` is none of
+        the segments.
 
     TypeError
         If an option is unknown.
@@ -244,8 +264,8 @@ def ndcg_by_segment(
     Warns
     -----
     UserWarning
-        If a segment has too few queries for a reliable interval, or none that can be scored; with
-        fewer than two its interval is nan.
+        As in `ndcg_interval`, for all queries and once for all segments. With fewer than two
+        queries or clusters the interval of a segment is nan.
 
     UndefinedMetricWarning
         As in `ndcg_score`.
@@ -254,6 +274,14 @@ def ndcg_by_segment(
     --------
     compare_rankers : With `segments`, compares rankers within each segment.
     frames.ndcg_by_query : Results of queries of tables, which the table's engine averages.
+
+    References
+    ----------
+    Welch, B. L. (1947). The generalization of "Student's" problem when several different population
+    variances are involved. Biometrika, 34(1/2), 28-35.
+
+    Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance components.
+    Biometrics Bulletin, 2(6), 110-114.
 
     Examples
     --------
@@ -270,27 +298,39 @@ def ndcg_by_segment(
     new user   0.7586  [0.7342, 0.7808]          0.0119       50         0
     old user   0.8371  [0.8237, 0.8491]          0.0065      150         0
     all        0.8175  [0.8048, 0.8291]          0.0061      200         0
+
+    How the new users differ from the old ones:
+
+    >>> by = {"segments": segments, "baseline": "old user"}
+    >>> table = ndcg_by_segment(y_true, y_score, k=10, random_state=0, **by)
+    >>> table.to_frame()[["difference", "difference_low", "difference_high"]].round(3)
+              difference  difference_low  difference_high
+    segment
+    new user      -0.078          -0.106           -0.051
+    old user         NaN             NaN              NaN
     """
     if segments is None:
         raise ValueError("segments is None: pass one id per row, or several columns of ids.")
-    measure = NDCG.of(ndcg_by_segment, k, options)
+    measure = measure_of(ndcg_by_segment, metric, k, options)
     inference = Inference(
         confidence_level=confidence_level,
         n_resamples=n_resamples,
         random_state=random_state,
         method=method,
     )
-    refuse_reordered(y_true=y_true, clusters=clusters, segments=segments)
+    _sample.refuse_reordered_rows(y_true, clusters=clusters, segments=segments)
     rankings = rankings_of(y_true, y_score, groups, sample_weight)
     measure = rankings.as_read(measure)
-    samples = Sample.of([(rankings, measure)], clusters, segments)
-    overall, by_segment = _intervals(*samples, measure.labels()[0], inference)
+    sample, samples = Sample.of([(rankings, measure)], clusters, segments)
+    number = None if baseline is None else _number_of(baseline, list(samples))
+    overall, by_segment = _intervals(sample, samples, measure, inference)
     intervals = list(by_segment.values())
+    means = np.array([interval.mean for interval in intervals])
     bounds = np.array([interval.confidence_interval for interval in intervals]).T
-    return SegmentTable(
+    table = SegmentTable(
         metric=overall.metric,
         segments=list(by_segment),
-        mean=np.array([interval.mean for interval in intervals]),
+        mean=means,
         confidence_interval=ConfidenceInterval(*bounds),
         standard_error=np.array([interval.standard_error for interval in intervals]),
         n_queries=np.array([interval.n_queries for interval in intervals]),
@@ -298,28 +338,50 @@ def ndcg_by_segment(
         judged=np.array([interval.judged for interval in intervals]),
         overall=overall,
     )
+    if number is None:
+        return table
+    largest = _statistics.largest_of(sample.values)[0]
+    difference = _statistics.differences_of(means, means[number], largest)
+    difference[number] = np.nan
+    half, pvalue = _unpaired(list(samples.values()), number, difference, inference)
+    low, high = measure.limits
+    bounds = np.clip([difference - half, difference + half], low - high, high - low)
+    return replace(
+        table,
+        baseline=table.segments[number],
+        difference=difference,
+        difference_interval=ConfidenceInterval(*bounds),
+        pvalue=pvalue,
+    )
 
 
 def _intervals(
-    sample: Sample, segments: dict[Any, Sample], metric: str, inference: Inference
+    sample: Sample, segments: dict[Any, Sample], measure: Measure, inference: Inference
 ) -> tuple[NDCGInterval, dict[Any, NDCGInterval]]:
     """Intervals of all queries and of each segment."""
     values, weight = sample.cluster_means(sample.values)
-    if np.ptp(values) < EQUAL:
-        units = "queries" if sample.clusters is None else "clusters"
+    units = "queries" if sample.clusters is None else "clusters"
+    value, n_others = _statistics.commonest(values[0])
+    if not n_others:
         _checks.warn(
-            f"All {len(weight)} {units} have the {metric} {values[0, 0]:.4g}: the interval is a "
-            "point."
+            f"All {len(weight)} {units} have the {measure.labels()[0]} {value:.4g}: the interval "
+            "is a point."
+        )
+    elif n_others < _sample.LEAST and not _sample.are_too_few(weight):
+        _checks.warn(
+            f"Only {n_others} of {len(weight)} {units} differ from {float(f'{value:.4g}')}: the "
+            f"interval is unreliable if fewer than {_sample.LEAST} do. Take more {units}."
         )
     _sample.warn_of_weak_segments(segments)
     generators = inference.generators(len(segments))
     every = [sample, *segments.values()]
-    overall, *others = map(partial(_interval, metric, inference), every, generators)
+    of_sample = partial(_interval, measure, inference)
+    overall, *others = map(of_sample, every, generators)
     return overall, dict(zip(segments, others, strict=True))
 
 
 def _interval(
-    metric: str, inference: Inference, sample: Sample, generator: np.random.Generator
+    measure: Measure, inference: Inference, sample: Sample, generator: np.random.Generator
 ) -> NDCGInterval:
     """The mean of a sample with its interval, which is nan for fewer than two queries."""
     value, error, bounds = np.nan, np.nan, np.full(2, np.nan)
@@ -330,9 +392,9 @@ def _interval(
         bounds, error = _bounds(value, sample, generator, inference)
     (judged,), _ = sample.shares()
     return NDCGInterval(
-        metric=metric,
+        metric=measure.labels()[0],
         mean=value,
-        confidence_interval=ConfidenceInterval(*bounds.tolist()),
+        confidence_interval=ConfidenceInterval(*np.clip(bounds, *measure.limits).tolist()),
         standard_error=error,
         n_queries=len(sample.weight),
         n_clusters=n_units,
@@ -350,16 +412,51 @@ def _bounds(
     levels, clustered = tails(inference.confidence_level), sample.clusters is not None
     values, weight = sample.cluster_means(sample.values)
     error = float(_statistics.mean_and_error(values, weight)[1][0])
-    if np.ptp(values) < EQUAL:
+    if not _statistics.commonest(values[0])[1]:
         return np.array([value, value]), error
     if inference.method == "t":
-        bounds = value + error * stdtrit(_statistics.degrees_of_freedom(weight), levels)
-        return np.clip(bounds, 0, 1), error
+        return value + error * stdtrit(_statistics.degrees_of_freedom(weight), levels), error
     means = _statistics.bootstrap_means(values[0], weight, inference.n_resamples, generator)
     if clustered:
-        levels = _statistics.widened_levels(levels, error, means, weight)
+        levels = _statistics.widened_levels(levels, value, values[0], weight)
     levels = _statistics.bca_levels(levels, value, means, values[0], weight, clustered)
-    return np.clip(np.quantile(means, levels), 0, 1), float(means.std(ddof=1))
+    return np.quantile(means, levels), float(means.std(ddof=1))
+
+
+def _unpaired(
+    samples: list[Sample], number: int, difference: Floats, inference: Inference
+) -> tuple[Floats, Floats]:
+    """Half the width of the interval of each difference from a sample, and its p-value.
+
+    Both are nan for this sample itself, and where there are fewer than two queries or clusters.
+    """
+    half, pvalue = np.full((2, len(samples)), np.nan)
+    estimates = {}
+    for other, sample in enumerate(samples):
+        (values,), weight = sample.cluster_means(sample.values)
+        if len(weight) > 1:
+            estimates[other] = _statistics.IndependentMean.of(values, weight, sample.units)
+    baseline = estimates.pop(number, None)
+    if baseline is not None and estimates:
+        known = list(estimates)
+        error, df = _statistics.unpaired_errors(list(estimates.values()), baseline)
+        half[known] = error * stdtrit(df, tails(inference.confidence_level)[1])
+        statistic = _statistics.t_statistic(difference[known], error)
+        pvalue[known] = _statistics.holm(2 * stdtr(df, -np.abs(statistic)))
+    return half, pvalue
+
+
+def _number_of(baseline: Any, segments: list[Any]) -> int:
+    """The number of the segment with this id."""
+    with suppress(ValueError):
+        return segments.index(baseline)
+    names = [shown_labels([name]) for name in segments]  # dates of several libraries show alike
+    with suppress(ValueError):
+        return names.index(shown_labels([baseline]).strip("'"))
+    raise ValueError(
+        f"baseline must be one of the {len(segments)} segments, {shown_labels(segments)}, got "
+        f"{baseline!r}."
+    )
 
 
 def curve_interval(

@@ -24,8 +24,8 @@ from sklearn_ndcg._rows.ids import columns_of_ids, first_rows
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg._selection.scorers import GroupedScorer, has_several_cutoffs
 from sklearn_ndcg._selection.splitters import CV, QuerySplitter
-from sklearn_ndcg.inference._comparison import check_names, warn_of_shares
-from sklearn_ndcg.inference._options import Inference
+from sklearn_ndcg.inference._comparison import warn_of_shares
+from sklearn_ndcg.inference._options import Inference, check_names
 from sklearn_ndcg.inference._pairs import Design, Margin, Metrics
 from sklearn_ndcg.inference._results import Comparison
 from sklearn_ndcg.inference._sample import Parts, Sample

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Floats
+from sklearn_ndcg._checks import Cutoff, Floats
+from sklearn_ndcg._metrics.measure import (
+    NDCG,
+    Measure,
+    NDCGOptions,
+    QueryFunction,
+    known_options,
+)
 from sklearn_ndcg.inference._statistics import Method, Test
+
+Metric = Callable[..., Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +57,55 @@ class Inference:
             ) from error
         is_shared = isinstance(self.random_state, np.random.Generator | np.random.BitGenerator)
         return generators[0].spawn(1 + n_segments) if is_shared and n_segments else generators
+
+
+def check_names(argument: str, mapping: Mapping[Any, Any]) -> None:
+    """Raise unless the keys are names of metrics."""
+    if not mapping or not all(isinstance(name, str) and name for name in mapping):
+        raise ValueError(f"{argument} must have names of metrics as keys, got {[*mapping]}.")
+
+
+def measures_of(
+    caller: Callable[..., Any],
+    metric: Metric | Mapping[str, Metric | None] | None,
+    k: Cutoff | Sequence[Cutoff],
+    options: Mapping[str, Any],
+) -> list[tuple[str | None, Measure]]:
+    """The NDCG with these options, or other metrics, by the names that the user gave them."""
+    functions: Mapping[str | None, Any] = {None: metric}
+    if isinstance(metric, Mapping):
+        check_names("metric", metric)
+        functions = dict(metric.items())
+    measures: list[tuple[str | None, Measure]] = []
+    for name, function in functions.items():
+        if function is None:
+            known = known_options(caller, options, NDCGOptions)
+            measures.append((name, NDCG(k=k, **known)))
+        elif callable(function):
+            undefined = options.get("undefined", "warn")
+            measures.append((name, QueryFunction(function=function, undefined=undefined)))
+        else:
+            raise TypeError(f"metric must be a function of y_true and y_score, got {function!r}.")
+    others = [*options.keys() - {"undefined"}, *(["k"] if k is not None else [])]
+    if others and None not in functions.values():
+        of = ", ".join(map(_checks.name_of, functions.values()))
+        raise TypeError(
+            f"{', '.join(others)} would be passed to {of}: bind the options of a metric by "
+            "functools.partial."
+        )
+    return measures
+
+
+def measure_of(
+    caller: Callable[..., Any], metric: Metric | None, k: Cutoff, options: Mapping[str, Any]
+) -> Measure:
+    """The NDCG at one cutoff with the options that were passed to a function, or another metric."""
+    if metric is None:
+        return NDCG.of(caller, k, options)
+    if not callable(metric):
+        raise TypeError(f"metric must be a function of y_true and y_score, got {metric!r}.")
+    ((_, measure),) = measures_of(caller, metric, k, options)
+    return measure
 
 
 def check_level(confidence_level: object) -> None:

@@ -12,12 +12,12 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import EQUAL, Floats, Ints
+from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._kernels.sums import weighted_means
 from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg.inference import _sample, _statistics
 from sklearn_ndcg.inference._options import Inference
-from sklearn_ndcg.inference._results import Comparison, ConfidenceInterval, query_differences
+from sklearn_ndcg.inference._results import Comparison, ConfidenceInterval
 from sklearn_ndcg.inference._sample import Sample
 
 Margin = float | Mapping[str, float]
@@ -110,20 +110,22 @@ class PairStatistics(NamedTuple):
     def _of_block(
         cls, sample: Sample, rows: Ints, inference: Inference, generator: np.random.Generator
     ) -> PairStatistics:
-        differences = query_differences(*sample.values[rows])
+        first, second = sample.values[rows]
+        largest = _statistics.largest_of(first, second)
+        differences = _statistics.differences_of(first, second, largest)
         difference, error, effect = _statistics.mean_and_error(differences, sample.weight)
         # what the mean is of: queries or clusters
         independent, weight = sample.cluster_means(differences)
         if sample.clusters is not None:
-            independent[np.abs(independent) < EQUAL] = 0
+            independent = _statistics.differences_of(independent, 0.0, largest)
             difference, error, _ = _statistics.mean_and_error(independent, weight)
         if inference.test == "t":
-            statistic = t_statistic(difference, error)
+            statistic = _statistics.t_statistic(difference, error)
             degrees = _statistics.degrees_of_freedom(weight)
             pvalue = 2 * stdtr(degrees, -np.abs(statistic))
         else:
             statistic, n = difference, inference.n_resamples
-            pvalue = _statistics.permutation_pvalues(independent, weight, n, generator)
+            pvalue = _statistics.permutation_pvalues(independent, weight, n, generator, largest)
         wins, ties, losses = (
             side(differences, 0).sum(axis=1) for side in (np.greater, np.equal, np.less)
         )
@@ -170,7 +172,9 @@ class Design:
         noninferiority = verdict = None
         if losses is not None:
             losses = np.repeat(losses, numbers.shape[1])
-            noninferiority = stdtr(degrees, -t_statistic(pairs.difference + losses, pairs.error))
+            noninferiority = stdtr(
+                degrees, -_statistics.t_statistic(pairs.difference + losses, pairs.error)
+            )
             verdict = _verdicts(lower, upper, losses)
         labels, several = self.metrics.labels, self.metrics.several
         keys = [(label, name) if several else name for label in labels for name in names]
@@ -235,12 +239,6 @@ class Design:
             return np.array(list(combinations(range(n), 2))).T
         second = self.rankers.index(self.baseline)
         return np.array([(first, second) for first in range(n) if first != second]).T
-
-
-def t_statistic(difference: Floats, error: Floats) -> Floats:
-    """Student's t: 0 for a difference of 0, infinite for any other that does not vary."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.where(difference == 0, 0, difference / error))
 
 
 def _verdicts(low: Floats, high: Floats, losses: Floats) -> list[str]:

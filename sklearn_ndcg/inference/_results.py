@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import EQUAL, Floats, Ints
+from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._metrics.tables import Printed, Table, shortened
 from sklearn_ndcg._rows.label_texts import label_text
-from sklearn_ndcg.inference._statistics import Method, Test
+from sklearn_ndcg.inference._statistics import Method, Test, differences_of, largest_of
 
 FrameOf = Literal["pairs", "rankers", "queries", "segments"]
 # Attributes of a comparison that `to_frame` shows for each pair.
@@ -159,6 +159,21 @@ class SegmentTable(Printed):
     overall : NDCGInterval
         The NDCG of all queries: what `ndcg_interval` returns.
 
+    baseline : Any
+        The segment that the others are compared with; None if there is none.
+
+    difference : ndarray of shape (n_segments,), or None
+        The mean of each segment minus that of the baseline, whose own is nan. None without a
+        baseline.
+
+    difference_interval : ConfidenceInterval or None
+        Bounds of each difference, by Student's t for unequal variances (Welch), for each segment
+        alone: `low` and `high`. They are nan if the segment or the baseline has fewer than two
+        queries or clusters.
+
+    pvalue : ndarray of shape (n_segments,), or None
+        Two-sided p-value of each difference, with Holm's correction for their number.
+
     See Also
     --------
     ndcg_by_segment : Computes it.
@@ -195,6 +210,10 @@ class SegmentTable(Printed):
     n_left_out: NDArray[np.intp]
     judged: Floats
     overall: NDCGInterval
+    baseline: Any = None
+    difference: Floats | None = None
+    difference_interval: ConfidenceInterval | None = None
+    pvalue: Floats | None = None
 
     def _parts(self) -> list[Table | str]:
         whole = self.overall
@@ -210,7 +229,22 @@ class SegmentTable(Printed):
         }
         if whole.judged != 1:
             columns["judged"] = list(map(share_text, (*self.judged, whole.judged)))
-        return [_table(columns)]
+        if self.difference is None or self.difference_interval is None or self.pvalue is None:
+            return [_table(columns)]
+        level, (low, high) = percent(whole.confidence_level), self.difference_interval
+        others = [n for n, name in enumerate(self.segments) if name != self.baseline]
+        of_others = {
+            "segment": [label_text(self.segments[n]) for n in others],
+            "difference": [f"{self.difference[n]:+.4f}" for n in others],
+            f"{level} CI": [f"[{low[n]:+.4f}, {high[n]:+.4f}]" for n in others],
+            "p": [_pvalue_text(self.pvalue[n]) for n in others],
+        }
+        n_tests = int(np.count_nonzero(~np.isnan(self.pvalue)))
+        note = (
+            f"difference: from {label_text(self.baseline)}, not paired.\n"
+            f"p (Welch, Holm): corrected for {_count(n_tests, 'segment')}."
+        )
+        return [_table(columns), _table(of_others), note]
 
     def to_frame(self) -> Any:
         """Get the table as a pandas DataFrame.
@@ -218,10 +252,11 @@ class SegmentTable(Printed):
         Returns
         -------
         pandas.DataFrame
-            One row per segment, without the row of all queries.
+            One row per segment, without the row of all queries; with a baseline also the columns
+            `difference`, `difference_low`, `difference_high` and `pvalue`.
         """
         low, high = self.confidence_interval
-        columns = {
+        columns: dict[str, Any] = {
             "segment": self.segments,
             "metric": self.metric,
             "mean": self.mean,
@@ -232,6 +267,10 @@ class SegmentTable(Printed):
             "n_left_out": self.n_left_out,
             "judged": self.judged,
         }
+        if self.difference_interval is not None:
+            low, high = self.difference_interval
+            bounds = {"difference_low": low, "difference_high": high}
+            columns |= {"difference": self.difference, **bounds, "pvalue": self.pvalue}
         return _frame(columns, ["segment"])
 
 
@@ -574,7 +613,7 @@ class Comparison(Printed):
                 *map(str, pair),
                 f"{self.difference[i]:+.4f}",
                 f"[{low[i]:+.4f}, {high[i]:+.4f}]",
-                "<0.0001" if self.pvalue[i] < 0.0001 else f"{self.pvalue[i]:.4f}",
+                _pvalue_text(self.pvalue[i]),
                 f"{self.effect_size[i]:+.2f}",
                 f"{self.wins[i]}/{self.ties[i]}/{self.losses[i]}",
                 *([] if self.verdict is None else self.verdict[i : i + 1]),
@@ -652,9 +691,10 @@ class QueryDifferences(Printed):
     def _rows(self) -> Iterator[tuple[tuple[Any, ...], list[tuple[Any, float, float, float]]]]:
         """Each pair, after its metric, with its queries: label, both values, difference."""
         for pair, chosen in zip(self.comparison.pairs, self.chosen, strict=True):
-            ours, theirs = (values[chosen] for values in self.comparison._values_of(pair))
-            columns = self.comparison.labels[chosen], ours, theirs, query_differences(ours, theirs)
-            yield self.comparison._named(pair), list(zip(*columns, strict=True))
+            ours, theirs = self.comparison._values_of(pair)
+            columns = self.comparison.labels, ours, theirs, query_differences(ours, theirs)
+            rows = list(zip(*(column[chosen] for column in columns), strict=True))
+            yield self.comparison._named(pair), rows
 
 
 def of_measure(comparison: Comparison, measure: str | None) -> Comparison:
@@ -711,10 +751,14 @@ def share_text(share: float) -> str:
     return "unknown" if np.isnan(share) else f"{share:.1%}"
 
 
+def _pvalue_text(pvalue: float) -> str:
+    """A p-value with four digits."""
+    return "<0.0001" if pvalue < 0.0001 else f"{pvalue:.4f}"
+
+
 def query_differences(first: Floats, second: Floats) -> Floats:
-    """Differences of values, 0 where they differ only by rounding."""
-    differences = first - second
-    return np.where(np.abs(differences) < EQUAL, 0, differences)
+    """Differences of the values of two rankers, 0 where they differ only by rounding."""
+    return differences_of(first, second, largest_of(first, second))
 
 
 def _table(columns: dict[str, list[str]], title: str = "") -> Table:

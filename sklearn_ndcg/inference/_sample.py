@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sklearn_ndcg._checks import EQUAL, Floats, Ids, Ints, warn
+from sklearn_ndcg._checks import Floats, Ids, Ints, warn
 from sklearn_ndcg._lists.pool import UNJUDGED
+from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.list_rankings import ListRankings
 from sklearn_ndcg._metrics.measure import DCG, Measure, QueryFunction
 from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
@@ -18,9 +19,15 @@ from sklearn_ndcg._metrics.values import refuse_weights_of_0, report_undefined
 from sklearn_ndcg._rows.grouping import as_python
 from sklearn_ndcg._rows.ids import category_order
 from sklearn_ndcg._rows.label_texts import shown_labels
-from sklearn_ndcg.inference._statistics import by_cluster, cluster_weights, effective_number
+from sklearn_ndcg._rows.labels import refuse_reordered
+from sklearn_ndcg.inference._statistics import (
+    by_cluster,
+    cluster_weights,
+    commonest,
+    effective_number,
+)
 
-_LEAST = 10  # queries or clusters; below it a warning says that an interval is unreliable
+LEAST = 10  # queries or clusters; below it a warning says that an interval is unreliable
 
 
 class Parts(NamedTuple):
@@ -40,7 +47,8 @@ class Sample:
     Of several measures the rows are those of the first, at each of its cutoffs, then of the second.
     `clusters` has the number of each query's cluster, or is None if all are independent.
     `judged` has the shares of judged documents, also of queries that are left out; it is None if
-    every document is judged and returned. `left_out` has the reasons, for lists.
+    every document is judged and returned. `left_out` has the reasons, for lists. `units` has the
+    number of each cluster, or each query without clusters, among all; of a segment or all queries.
     """
 
     values: Floats
@@ -50,6 +58,7 @@ class Sample:
     n_left_out: int
     judged: JudgedShares | None
     left_out: Mapping[str, int] | None = None
+    units: Ints = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
     @classmethod
     def of(
@@ -121,15 +130,16 @@ class Sample:
     def _take(self, members: Ints) -> Sample:
         """The queries that are members and have a weight, as a sample of their own."""
         scored = members[self.weight[members] > 0]
-        weight, clusters = self.weight[scored], None
+        weight, clusters, units = self.weight[scored], None, scored
         if self.clusters is not None:
-            distinct, clusters = np.unique(self.clusters[scored], return_inverse=True)
-            clusters = None if len(distinct) == len(weight) else clusters
+            units, clusters = np.unique(self.clusters[scored], return_inverse=True)
+            if len(units) == len(weight):
+                units, clusters = self.clusters[scored], None
         values, labels = self.values[:, scored], self.labels[scored]
         n_left_out = len(members) - len(scored)
         judged = None if self.judged is None else self.judged.take(members)
         weight = weight / weight.max(initial=0)
-        return Sample(values, weight, labels, clusters, n_left_out, judged)
+        return Sample(values, weight, labels, clusters, n_left_out, judged, units=units)
 
     @property
     def unit_weights(self) -> Floats:
@@ -154,6 +164,12 @@ class Sample:
         judged, answered = self.judged.means()
         is_known = self.judged.has_judged_nonrelevant
         return [share if is_known or share == 1 else np.nan for share in judged], answered
+
+
+def refuse_reordered_rows(y_true: object, **ids: object) -> None:
+    """Raise if labels show that ids are in another order than the rows, which have positions."""
+    if not isinstance(y_true, Rows):  # of which ids are found by the query
+        refuse_reordered(y_true=y_true, **ids)
 
 
 def _values_and_weights(scored: Sequence[tuple[Rankings, Measure]]) -> tuple[Floats, Floats]:
@@ -206,31 +222,39 @@ def check_sample_size(weight: Floats, n_queries: int, clustered: bool = False) -
     n, units = len(weight), "clusters" if clustered else "queries"
     if n < 2:
         raise ValueError(f"At least 2 scored {units} are needed, got {n} of {n_queries} queries.")
-    if _are_too_few(weight):
+    if are_too_few(weight):
         counted = f"{n_queries} queries in {n} clusters" if clustered else f"{n} queries"
         worth = effective_number(weight)
         if round(worth, 6) < n:
             uneven = "uneven sizes" if clustered else "uneven weights"
             counted += f" with {uneven} have an effective number of {worth:.3g} (Kish)"
-        warn(f"{counted}: intervals and tests are unreliable below {_LEAST} {units}.")
+        warn(f"{counted}: intervals and tests are unreliable below {LEAST} {units}.")
 
 
 def warn_of_weak_segments(segments: Mapping[Any, Sample]) -> None:
-    """Warn once of all segments with too few queries, or queries of one value."""
-    weak = [
-        name
-        for name, sample in segments.items()
-        if _are_too_few(sample.unit_weights)
-        or (len(sample.values) == 1 and np.ptp(sample.values) < EQUAL)
-    ]
+    """Warn once of all segments with too few queries, or too few that differ from the others."""
+    reasons = {name: _weakness(sample) for name, sample in segments.items()}
+    weak = [name for name, reason in reasons.items() if reason]
     if weak:
         warn(
             f"Intervals of {len(weak)} of the {len(segments)} segments, the first "
-            f"{shown_labels(weak[:1])}, are unreliable or missing: too few queries, or only "
-            "queries of the same value."
+            f"{shown_labels(weak[:1])}, are unreliable or missing: "
+            f"{', or '.join(dict.fromkeys(filter(None, reasons.values())))}."
         )
 
 
-def _are_too_few(weight: Floats) -> bool:
+def _weakness(sample: Sample) -> str:
+    """Why intervals of a sample are unreliable; empty if they are not."""
+    units = "queries" if sample.clusters is None else "clusters"
+    if are_too_few(sample.unit_weights):
+        return f"too few {units}"
+    if len(sample.values) == 1:  # tests of differences are exact
+        (values,), _ = sample.cluster_means(sample.values)
+        if commonest(values)[1] < LEAST:
+            return f"too few {units} that differ from most of them"
+    return ""
+
+
+def are_too_few(weight: Floats) -> bool:
     """Whether queries or clusters with these weights are too few for a reliable interval."""
-    return len(weight) < 2 or round(effective_number(weight), 6) < _LEAST
+    return len(weight) < 2 or round(effective_number(weight)) < LEAST

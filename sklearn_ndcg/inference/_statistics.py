@@ -7,14 +7,15 @@ queries is the mean over clusters, weighted by the sums of their weights.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtrit
 
-from sklearn_ndcg._checks import Floats, Ints
+from sklearn_ndcg._checks import EQUAL, Floats, Ints
 from sklearn_ndcg._kernels.sums import weighted_means
 
 Method = Literal["BCa", "t"]
@@ -23,6 +24,24 @@ Test = Literal["permutation", "t"]
 _CHUNK = 1 << 18  # queries that are drawn at a time: 2 MB, which fit a cache
 _SIGNS = 1 << 21  # signs that are drawn at a time
 _ROUNDING = 1e-14  # error of a value or a mean; the kernels differ by less than 1e-15
+
+
+def largest_of(*values: Floats) -> Floats:
+    """The largest absolute value in each row of these arrays."""
+    return np.asarray(np.max([np.abs(rows).max(-1, keepdims=True) for rows in values], axis=0))
+
+
+def differences_of(first: Floats, second: Floats | float, largest: Floats) -> Floats:
+    """Differences, 0 where they are rounding errors of values as large as that."""
+    differences = first - second
+    return np.where(np.abs(differences) <= EQUAL * largest, 0, differences)
+
+
+def commonest(values: Floats) -> tuple[float, int]:
+    """The value that more than half have, and how many differ from it; all if there is none."""
+    value = float(np.sort(values)[len(values) // 2])
+    n_others = int(np.count_nonzero(differences_of(values, value, largest_of(values))))
+    return value, n_others if 2 * n_others < len(values) else len(values)
 
 
 def effective_number(weight: Floats) -> float:
@@ -49,18 +68,23 @@ def by_cluster(values: Floats, weight: Floats, clusters: Ints) -> tuple[Floats, 
 
 def mean_and_error(values: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
     """Weighted mean of each row, its standard error, and mean over standard deviation."""
-    total = weight.sum()
     means = weighted_means(values, weight)
-    # the jackknife: how far the mean moves if a query is left out. With equal weights it is
-    # s / sqrt(n); with others it is the least wrong of the errors in docs/design/evidence.md
-    weight_of_others = _sums_of_others(weight)
-    moves = (values - _sums_of_others(values * weight) / weight_of_others) * weight / total
+    # the jackknife: with equal weights it is s / sqrt(n); with others it is the least wrong of the
+    # errors in docs/design/evidence.md
+    moves = jackknife_moves(values, weight)
     squares = ((values - means[:, np.newaxis]) ** 2 * weight).sum(axis=1)
+    weight_of_others = _sums_of_others(weight)
     errors, deviations = _deviations((moves**2).sum(axis=1), squares, weight, weight_of_others)
     deviations[deviations <= _ROUNDING * np.abs(means)] = 0  # all values are equal
     with np.errstate(divide="ignore", invalid="ignore"):
         effects = np.where(means == 0, 0, means / deviations)
     return means, errors, effects
+
+
+def jackknife_moves(values: Floats, weight: Floats) -> Floats:
+    """How far the weighted mean of each row moves if a value is left out."""
+    moves = (values - _means_of_others(values, weight)) * weight / weight.sum()
+    return np.asarray(moves)
 
 
 def curve_mean_and_error(first: Floats, second: Floats, weights: Floats) -> tuple[Floats, Floats]:
@@ -101,6 +125,55 @@ def _deviations(
     return errors, deviations
 
 
+@dataclass(frozen=True, eq=False)
+class IndependentMean:
+    """A mean over independent units, to be compared with that of another sample.
+
+    `moves` say how far it moves if each unit is left out, scaled so that their squares add up to
+    its squared standard error. `units` has a number for each unit, the same in all samples.
+    """
+
+    moves: Floats
+    df: float
+    units: Ints
+
+    @classmethod
+    def of(cls, values: Floats, weight: Floats, units: Ints) -> IndependentMean:
+        """Of the values of at least two units."""
+        error = mean_and_error(values[np.newaxis], weight)[1][0]
+        moves = jackknife_moves(values, weight)
+        length = np.sqrt((moves**2).sum())
+        return cls(moves * (error / length if length else 0), degrees_of_freedom(weight), units)
+
+    @property
+    def variance(self) -> float:
+        """The squared standard error."""
+        return float((self.moves**2).sum())
+
+
+def unpaired_errors(
+    samples: Sequence[IndependentMean], other: IndependentMean
+) -> tuple[Floats, Floats]:
+    """Standard errors of the differences from another mean, and their degrees of freedom.
+
+    They are Welch's if no unit is in two samples. One that is in both is left out of both.
+    """
+    position = np.full(1 + max(int(sample.units.max()) for sample in (*samples, other)), -1)
+    position[other.units] = np.arange(len(other.units))
+    errors, degrees, second = [], [], other.variance
+    for sample in samples:
+        at = position[sample.units]
+        shared = at >= 0
+        covariance = float(sample.moves[shared] @ other.moves[at[shared]])
+        first = sample.variance
+        errors.append(np.sqrt(max(first + second - 2 * covariance, 0)))
+        squares = first**2 / sample.df + second**2 / other.df  # Satterthwaite
+        # if all clusters are in both samples, they are pairs
+        most = len(sample.units) + len(other.units) - np.count_nonzero(shared) - 1
+        degrees.append(min((first + second) ** 2 / squares, most) if squares else most)
+    return np.array(errors), np.array(degrees)
+
+
 def bootstrap_means(values: Floats, weight: Floats, n_resamples: int, generator: Any) -> Floats:
     """Weighted means of resamples of the queries."""
     n = len(values)
@@ -129,11 +202,13 @@ def bca_levels(
         raise ValueError("n_resamples is too small for method='BCa': take more, or method='t'.")
     if pooled:
         deviations = values - value
+        deviations /= np.abs(deviations).max()
         variance, cube = ((deviations**power * weight).sum() / weight.sum() for power in (2, 3))
         acceleration = cube / variance**1.5 * (weight**3).sum() / (weight**2).sum() ** 1.5 / 6
     else:
         leave_one_out = _means_of_others(values, weight)
         skew = leave_one_out.mean() - leave_one_out
+        skew /= np.abs(skew).max()  # whose cubes may be too small
         acceleration = (skew**3).sum() / (6 * (skew**2).sum() ** 1.5)
     shifted = bias + ndtri(tails)
     slowed = 1 - acceleration * shifted
@@ -143,22 +218,34 @@ def bca_levels(
     return np.asarray(np.where(slowed > 0, levels, shifted > 0))
 
 
-def widened_levels(tails: Floats, error: float, means: Floats, weight: Floats) -> Floats:
-    """Levels at which the quantiles of normal resamples would be the bounds of Student's t.
+def widened_levels(tails: Floats, value: float, values: Floats, weight: Floats) -> Floats:
+    """Levels at which the quantiles of normal resamples are as wide as uneven weights require.
 
-    Resamples of few or uneven clusters vary less than the mean does (Hesterberg 2015).
+    Resamples of uneven clusters vary less than the mean does (Hesterberg 2015), and Student's t has
+    fewer degrees of freedom. Both are compared with clusters of equal weight, whose levels stay.
     """
-    wider = max(error / means.std(ddof=1), 1)
-    levels = ndtr(stdtrit(degrees_of_freedom(weight), tails) * wider)
+    n, share = len(weight), weight / weight.sum()
+    error = mean_and_error(values[np.newaxis], weight)[1][0] * np.sqrt(1 - 1 / n)
+    of_resamples = np.sqrt(((share * (values - value)) ** 2).sum())
+    wider = max(error / max(of_resamples, 1e-300), 1)
+    quantiles = stdtrit(degrees_of_freedom(weight), tails) - stdtrit(n - 1, tails) + ndtri(tails)
+    levels = ndtr(quantiles * wider)
     return np.asarray(np.clip(levels, 1e-300, 1 - 2**-53))  # whose normal quantiles are finite
 
 
 def permutation_pvalues(
-    differences: Floats, weight: Floats, n_resamples: int, generator: np.random.Generator
+    differences: Floats,
+    weight: Floats,
+    n_resamples: int,
+    generator: np.random.Generator,
+    largest: Floats,
 ) -> Floats:
-    """Two-sided p-values of the mean of each row when the signs of its columns are random."""
+    """Two-sided p-values of the mean of each row when the signs of its columns are random.
+
+    `largest` is the largest absolute value that the differences of each row are from.
+    """
     n = differences.shape[1]
-    slack = _ROUNDING * weight * (differences != 0)  # rounding of a term
+    slack = _ROUNDING * largest * weight * (differences != 0)  # rounding of a term
     columns = np.ascontiguousarray(np.concatenate([differences * weight, slack]).T)
     exact = n < 63 and 2**n <= n_resamples
 
@@ -177,6 +264,12 @@ def permutation_pvalues(
     above, below = np.split(beyond.sum(axis=0), 2)
     more = 0 if exact else 1  # the data are one of the assignments
     return np.asarray(np.minimum(1, 2 * (np.minimum(above, below) + more) / (len(beyond) + more)))
+
+
+def t_statistic(difference: Floats, error: Floats) -> Floats:
+    """Student's t: 0 for a difference of 0, infinite for any other that does not vary."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.where(difference == 0, 0, difference / error))
 
 
 def holm(pvalue: Floats) -> Floats:

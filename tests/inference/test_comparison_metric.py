@@ -1,10 +1,12 @@
 """Rankers compared by another metric than NDCG: any function of one query."""
 
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
 import pytest
 from helpers import matrices
+from oracles import exact_pvalue
 from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import average_precision_score
@@ -116,3 +118,51 @@ def test_options_of_a_metric_are_bound():
     found = compare_rankers(Y, SCORES, metric=metric, test="t")
     assert found.metric == "hits"
     assert found.mean["poor"] == pytest.approx(in_a_loop(metric, S).mean())
+
+
+def first_score(y_true, y_score):
+    return y_score[0]
+
+
+def of_values(first, second, metric=first_score, **options):
+    """A comparison of two rankers with these values, one for each query."""
+    scores = {"a": np.c_[first, first], "b": np.c_[second, second]}
+    options = {"test": "t", "random_state": 0} | options
+    return compare_rankers(np.ones((len(first), 2)), scores, metric=metric, **options)
+
+
+@pytest.mark.parametrize("clusters", [None, np.arange(400) // 4], ids=["queries", "clusters"])
+@pytest.mark.parametrize("scale", [1e5, 1, 1e-13])
+def test_rankers_that_differ_by_rounding_are_equal_at_any_scale(scale, clusters):
+    """The same numbers, added in another order."""
+    rng = np.random.default_rng(0)
+    numbers = rng.random((400, 8)) * scale
+    totals = [np.cumsum(rng.permuted(numbers, axis=1), axis=1)[:, -1] for _ in "ab"]
+    assert (totals[0] != totals[1]).any()
+    found = of_values(*totals, clusters=clusters)
+    assert (found.wins[0], found.ties[0], found.losses[0]) == (0, 400, 0)
+    assert (found.difference[0], found.pvalue[0]) == (0, 1)
+    assert [len(rows) for rows in found.largest_differences().chosen] == [0]
+
+
+@pytest.mark.parametrize("test", ["t", "permutation"])
+@pytest.mark.parametrize("scale", [2.0**40, 2.0**-44, 2.0**-300])
+def test_a_comparison_has_the_scale_of_the_metric(scale, test):
+    first, second = np.random.default_rng(0).random((2, 12))
+    expected = of_values(first, second, test=test)
+    found = of_values(scale * first, scale * second, test=test)
+    assert found.difference[0] == scale * expected.difference[0] != 0
+    assert found.pvalue[0] == pytest.approx(expected.pvalue[0], rel=1e-12)
+    assert (found.wins, found.ties, found.losses) == (expected.wins, expected.ties, expected.losses)
+    chosen = [result.largest_differences(2).chosen[0].tolist() for result in (found, expected)]
+    assert chosen[0] == chosen[1]
+
+
+@pytest.mark.parametrize("added", [0, 1e3, 1e6])
+def test_exact_permutations_find_ties_of_large_values(added):
+    rng = np.random.default_rng(1)
+    first, second = rng.integers(0, 10, (2, 10)) / 10
+    tenths = [[round(10 * value) for value in values] for values in (first, second)]
+    differences = [Fraction(a - b, 10) for a, b in zip(*tenths, strict=True)]
+    found = of_values(first + added, second + added, test="permutation")
+    assert found.pvalue[0] == exact_pvalue(differences, [1] * 10)

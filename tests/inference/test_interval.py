@@ -52,6 +52,7 @@ def test_method_t_of_equal_weights_is_that_of_scipy(scale):
     assert found.standard_error == pytest.approx(stats.sem(values), rel=1e-14)
 
 
+@pytest.mark.filterwarnings("ignore:Only 1 of 24 queries")
 @pytest.mark.parametrize(("undefined", "low"), [(0, 0), (1, 0.4)])
 def test_method_t_ends_where_ndcg_does(undefined, low):
     y, s = [[2, 1, 0]] * 12 + [[0, 0, 0]] * 12, [[3, 2, 1]] * 24
@@ -96,6 +97,7 @@ def test_method_bca_has_a_bias_that_rounding_does_not_decide(seed, kernels):
     assert found.confidence_interval == pytest.approx(tuple(expected), abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:Only 1 of 40 queries")
 @pytest.mark.parametrize("outlier", ["poor", "good"])
 def test_confidence_level_near_1_does_not_change_the_sides_of_bca(outlier):
     y, s = [[1, 0]] * 40, [[1, 0]] * 40
@@ -151,29 +153,43 @@ def test_clusters_of_one_query_each_are_none(method):
     assert_same(ndcg_interval(Y, S, clusters=rng.permutation(40), **options), expected)
 
 
-@pytest.mark.parametrize("even", [False, True])
-def test_clusters_are_resampled_as_scipy_resamples_their_means(even):
-    c = np.arange(40) // 3 if even else users()
+def test_clusters_of_equal_size_have_scipy_s_interval_of_their_means():
+    c = np.arange(40) % 10
+    theirs = bootstrap(np.bincount(c, ndcg_samples(Y, S)) / 4, np.ones(10))
+    found = ndcg_interval(Y, S, clusters=c, n_resamples=999, random_state=1)
+    assert found.confidence_interval == pytest.approx(tuple(theirs.confidence_interval), rel=1e-12)
+
+
+def test_clusters_of_uneven_size_have_a_wider_interval():
+    c = users()
     values = ndcg_samples(Y, S)
     weight = np.bincount(c).astype(float)
     means = np.bincount(c, values) / weight
     theirs = bootstrap(means, weight)
     found = ndcg_interval(Y, S, clusters=c, n_resamples=999, random_state=1)
     assert found.standard_error == pytest.approx(theirs.standard_error, rel=1e-12)
-    # normal quantiles, widened to those of t and by the ratio of jackknife to bootstrap
+    # wider as t is wider than with equal sizes, and by the ratio of errors, which is then 1
     by_t = ndcg_interval(Y, S, clusters=c, method="t")
-    share = weight / weight.sum()
-    degrees = 1 / (share**2).sum() - 1
-    wider = max(by_t.standard_error / theirs.standard_error, 1)
-    assert (wider > 1) == even
-    z = stats.t.ppf([0.025, 0.975], degrees) * wider
-    d = means - values.mean()
+    n, share, d = len(weight), weight / weight.sum(), means - values.mean()
+    ratio = by_t.standard_error / np.sqrt(n / (n - 1) * ((share * d) ** 2).sum())
+    assert ratio > 1
+    of_effective, of_number = (
+        stats.t.ppf([0.025, 0.975], degrees) for degrees in (1 / (share**2).sum() - 1, n - 1)
+    )
+    z = (stats.norm.ppf([0.025, 0.975]) + of_effective - of_number) * ratio
     skewness = (d**3 @ share) / (d**2 @ share) ** 1.5
     a = skewness * (share**3).sum() / (share**2).sum() ** 1.5 / 6
     bias = stats.norm.ppf((theirs.bootstrap_distribution < values.mean()).mean())
     z = bias + (bias + z) / (1 - a * (bias + z))
     expected = np.quantile(theirs.bootstrap_distribution, stats.norm.cdf(z))
     assert found.confidence_interval == pytest.approx(tuple(expected), rel=1e-12)
+
+
+def test_nearly_equal_clusters_have_nearly_the_interval_of_equal_ones():
+    options = {"clusters": np.arange(40) % 10, "n_resamples": 999, "random_state": 1}
+    equal = ndcg_interval(Y, S, **options)
+    nearly = ndcg_interval(Y, S, **options, sample_weight=np.r_[1 + 1e-9, np.ones(39)])
+    assert nearly.confidence_interval == pytest.approx(equal.confidence_interval, abs=1e-7)
 
 
 @pytest.mark.parametrize(

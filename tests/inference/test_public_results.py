@@ -70,7 +70,7 @@ def test_results_take_their_attributes_and_no_others(kind):
     assert repr(kind(**attributes)) == repr(RESULTS[kind])
     with pytest.raises(TypeError, match="unexpected keyword argument 'ndgc'"):
         kind(**attributes, ndgc=3)
-    attributes.popitem()
+    attributes.pop(next(iter(attributes)))
     with pytest.raises(TypeError, match="missing 1 required"):
         kind(**attributes)
 

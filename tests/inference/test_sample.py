@@ -9,7 +9,7 @@ from helpers import assert_same, matrices, three_rankers, users
 from scipy import stats
 
 from sklearn_ndcg import ndcg_samples
-from sklearn_ndcg.inference import compare_rankers, ndcg_interval
+from sklearn_ndcg.inference import compare_rankers, ndcg_by_segment, ndcg_interval
 
 Y, S = matrices()
 
@@ -53,9 +53,98 @@ def test_queries_that_are_worth_few_are_warned_of(n, options, message):
         ndcg_interval(*matrices(n), n_resamples=99, random_state=0, **options)
 
 
-def test_ten_queries_of_equal_weight_are_enough_although_it_rounds():
-    weight = np.r_[np.full(3, np.nextafter(0.3, 1)), np.full(7, 0.3)]
+@pytest.mark.parametrize("first", [np.nextafter(0.3, 1), 0.35, 0.4])
+def test_ten_queries_of_nearly_equal_weight_are_enough(first):
+    weight = np.r_[np.full(3, first), np.full(7, 0.3)]
     ndcg_interval(*matrices(10), sample_weight=weight, n_resamples=99)
+
+
+def of_values(values, function=ndcg_interval, **options):
+    """An interval of these values, one for each query."""
+    scores = np.c_[values, values]
+    options = {"metric": lambda y, s: s[0], "n_resamples": 199, "random_state": 0} | options
+    return function(np.ones(scores.shape), scores, **options)
+
+
+RARE = {
+    "mostly 1": (np.r_[np.linspace(0, 0.5, 3), np.ones(27)], {}, "3 of 30 queries differ from 1.0"),
+    "rare hits": (np.r_[np.zeros(91), np.ones(9)], {}, "9 of 100 queries differ from 0.0"),
+    "large": (np.r_[1e9 + 1, np.full(19, 2e9)], {}, "1 of 20 queries differ from 2000000000.0"),
+    "clusters": (
+        np.r_[np.linspace(0, 0.5, 10), np.ones(30)],
+        {"clusters": np.arange(40) // 2},
+        "5 of 20 clusters differ from 1.0",
+    ),
+}
+
+
+@pytest.mark.parametrize("method", ["BCa", "t"])
+@pytest.mark.parametrize(("values", "options", "message"), RARE.values(), ids=RARE)
+def test_few_queries_that_differ_from_most_are_warned_of(values, options, message, method):
+    with pytest.warns(UserWarning, match=message) as caught:
+        of_values(values, method=method, **options)
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.r_[np.linspace(0, 0.5, 10), np.ones(90)],  # ten differ
+        np.r_[np.linspace(0, 0.5, 8), np.ones(8)],  # no more than half are one
+        np.linspace(0, 1, 12),
+    ],
+    ids=["ten", "half", "all"],
+)
+def test_other_values_are_not_warned_of(values):
+    of_values(values)
+
+
+@pytest.mark.parametrize(
+    ("n", "weight"), [(9, None), (30, np.r_[1e4, np.ones(29)])], ids=["few", "worth few"]
+)
+def test_few_queries_are_warned_of_once(n, weight):
+    with pytest.warns(UserWarning, match="below 10 queries") as caught:
+        of_values(np.r_[0.5, 0.2, np.ones(n - 2)], sample_weight=weight)
+    assert len(caught) == 1
+
+
+def test_tests_of_pairs_are_exact_where_few_differ():
+    values = np.r_[np.linspace(0, 0.5, 3), np.ones(27)]
+    compare_rankers(
+        np.ones((30, 2)),
+        {"a": np.c_[values, values], "b": np.ones((30, 2))},
+        metric=lambda y, s: s[0],
+        segments=np.arange(30) // 15,
+    )
+
+
+WEAK_SEGMENTS = {
+    "clusters": (np.linspace(0, 1, 40), np.arange(40) // 4 // 2, "too few clusters[.]"),
+    "values": (np.r_[np.linspace(0, 1, 25), np.ones(15)], None, "too few queries that differ"),
+    "both": (
+        np.r_[np.linspace(0, 0.9, 28), np.ones(12)],
+        np.r_[np.arange(20) // 4, np.arange(20, 40)],
+        "too few clusters, or too few queries that differ",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("values", "clusters", "message"), WEAK_SEGMENTS.values(), ids=WEAK_SEGMENTS
+)
+@pytest.mark.filterwarnings("ignore:40 queries in 5 clusters")
+def test_the_warning_of_segments_says_what_is_too_little(values, clusters, message):
+    segments = np.arange(40) // 20
+    with pytest.warns(UserWarning, match=f"segments, the first [01], .*: {message}"):
+        of_values(values, ndcg_by_segment, clusters=clusters, segments=segments)
+
+
+def test_a_segment_of_ten_clusters_of_nearly_equal_size_is_not_weak():
+    """Of an effective number of 9.98."""
+    sizes = np.r_[4, np.full(9, 5)]
+    clusters = np.repeat(np.arange(20), [*sizes, *sizes])
+    segments = (clusters > 9).astype(int)
+    of_values(np.linspace(0, 1, 98) ** 2, ndcg_by_segment, clusters=clusters, segments=segments)
 
 
 def weighted_t(values, weight):

@@ -319,11 +319,11 @@ def test_errors_that_scikit_learn_has_begin_with_its_words(y_true, y_score, word
 
 
 def functions_with_groups():
-    """Public functions that take groups, and arguments without which they cannot be called."""
+    """Public functions that take groups and options, and the arguments that they need."""
     for module in (sklearn_ndcg, inference):
         for function in map(vars(module).get, module.__all__):
             parameters = signature(function).parameters if isfunction(function) else {}
-            if "groups" in parameters:
+            if {"groups", "options"} <= parameters.keys():
                 needed = [p.name for p in parameters.values() if p.default is p.empty]
                 needed = dict.fromkeys(needed, Y) | {"y_score": S}
                 needed = {name: value for name, value in needed.items() if name in parameters}

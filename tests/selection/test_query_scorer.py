@@ -1,7 +1,12 @@
 """make_query_scorer: the mean of any function over queries."""
 
+import re
 import warnings
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from fractions import Fraction
 from operator import itemgetter
+from threading import Barrier, BrokenBarrierError
 
 import numpy as np
 import pytest
@@ -164,6 +169,58 @@ def test_errors_of_score_func_are_not_caught(data, score_func, error, words):
     X, y, query = data
     with pytest.raises(error, match=words):
         make_query_scorer(score_func)(FirstColumn(), X, y, groups=query)
+
+
+@pytest.mark.parametrize(
+    "returned",
+    [None, "0.3", b"1", np.inf, -1e101, [1.0], [[1], []], np.ones(1), 1j, 10**400],
+    ids=repr,
+)
+def test_what_is_not_a_number_is_an_error_that_names_the_function(data, returned):
+    def share(y_true, y_score):
+        return returned
+
+    X, y, query = data
+    message = rf"share must return a number .* or nan.*{re.escape(repr(returned))} for query 0"
+    with pytest.raises(ValueError, match=message):
+        make_query_scorer(share)(FirstColumn(), X, y, groups=query)
+
+
+@pytest.mark.parametrize("returned", [1, True, np.float32(1), np.array(1.0), Fraction(1)], ids=repr)
+def test_numbers_of_any_type_are_values(data, returned):
+    X, y, query = data
+    scorer = make_query_scorer(lambda y_true, y_score: returned)
+    assert scorer(FirstColumn(), X, y, groups=query) == 1
+
+
+# --- the filters of warnings, which all threads share
+
+
+def test_threads_leave_the_filters_of_warnings_as_they_were(data):
+    """Without a lock, evaluations overlap, and the last to end restores what another had set."""
+    X, y, query = data
+    begun, before = Barrier(2), list(warnings.filters)
+
+    def slow(y_true, y_score):
+        with suppress(BrokenBarrierError):
+            begun.wait(0.1)  # until another thread is here, too
+        return 1.0
+
+    scorer = make_query_scorer(slow)
+    with ThreadPoolExecutor(8) as pool:
+        scores = list(pool.map(lambda _: scorer(FirstColumn(), X, y, groups=query), range(40)))
+    assert scores == [1] * 40
+    assert warnings.filters == before
+
+
+def test_a_function_may_score_by_another(data):
+    X, y, query = data
+    inner = make_query_scorer(lambda y_true, y_score: 1.0)
+
+    def outer(y_true, y_score):
+        return inner(FirstColumn(), np.c_[y_score], y_true, groups=np.zeros(len(y_true)))
+
+    assert make_query_scorer(outer)(FirstColumn(), X, y, groups=query) == 1
 
 
 @pytest.mark.parametrize(
