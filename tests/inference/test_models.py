@@ -349,7 +349,7 @@ def test_rows_may_be_queries(repeats):
 
 def test_queries_that_a_split_cuts_are_warned_of():
     scorer = make_ndcg_scorer(k=5, group_by="q", undefined=0)
-    with pytest.warns(QueryLeakWarning, match="have another number of rows") as caught:
+    with pytest.warns(QueryLeakWarning, match="scored queries are incomplete") as caught:
         compare_models(MODELS, BY_LEVEL, Y, scoring=scorer, cv=KFold(3), test="t")
     assert {warning.filename for warning in caught} == {__file__}
     with warnings.catch_warnings(action="error"):
