@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Weights, check_choice, name_of, names_groups
 from sklearn_ndcg._lists.rows import Rows
+from sklearn_ndcg._metrics import drawing
 from sklearn_ndcg._metrics.array_rankings import rankings_of
 from sklearn_ndcg._metrics.conventions import CONVENTIONS
 from sklearn_ndcg._metrics.list_rankings import ListRankings
@@ -44,7 +45,7 @@ class Change(NamedTuple):
 class Explanation:
     """The steps from one convention to another: the result of `explain_difference`.
 
-    It prints as text. Each step changes one choice.
+    It prints as text, and `plot` draws it. Each step changes one choice.
 
     Attributes
     ----------
@@ -76,6 +77,9 @@ class Explanation:
     scores_are_ranks : bool
         Whether the scores are ranks in lists, as from `from_lists` and `from_trec`.
 
+    metric : str
+        What the numbers are: "NDCG@10" if both conventions have this cutoff, otherwise "NDCG".
+
     See Also
     --------
     explain_difference : Computes it.
@@ -105,18 +109,68 @@ class Explanation:
     shares: Floats
     n_tied: int
     scores_are_ranks: bool
+    metric: str
 
     def __repr__(self) -> str:
         lines = [count_of_queries(len(self.labels)), "  NDCG   change"]
         lines.append(f"{self.ndcg[0]:6.4f}{'':11}{self.first}")
-        for step, (choice, before, after) in enumerate(self.changes):
-            what = f"{choice}: {_shortened(before)} -> {_shortened(after)}"
+        for step, what in enumerate(map(_what, self.changes)):
             lines.append(f"{self.ndcg[step + 1]:6.4f}  {self.difference[step]:+7.4f}  {what}")
             lines.append(f"{'':19}{self._effect(step)}")
         if not self.changes:
             lines.append(f"{'':17}no choice differs")
         lines.append(f"{self.ndcg[-1]:6.4f}{'':11}{self.second}")
         return "\n".join([*lines, _RANKS_NOTE] if self.scores_are_ranks else lines)
+
+    def plot(self, ax: Any = None, *, despine: bool = False) -> Any:
+        """Draw the steps, from the NDCG of the first convention to that of the second.
+
+        The bar of each step begins where the one before it ends.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw. None makes a new figure, whose size grows with the steps.
+
+        despine : bool, default=False
+            Whether to remove the top and right spines.
+
+        Returns
+        -------
+        matplotlib Axes
+            Where it was drawn.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from sklearn_ndcg import explain_difference
+        >>> y_true, y_score = [[3, 0, 2], [0, 0, 0]], [[0.9, 0.9, 0.4], [0.1, 0.5, 0.2]]
+        >>> ax = explain_difference(y_true, y_score, "sklearn", "lightgbm").plot()
+        >>> [label.get_text() for label in ax.get_yticklabels()][1:3]
+        ['gain: linear -> exponential', 'ties: average -> stable']
+        """
+        names = [self.first, *map(_what, self.changes), self.second]
+        names = drawing.labels(names, drawing.longest_name(ax))
+        ax = drawing.axes(ax, (6.4, 1.2 + 0.4 * len(names)))
+        rows, ends = np.arange(len(names)), [0, -1]
+        ax.vlines(self.ndcg, rows[:-1], rows[1:], **drawing.LINE, zorder=0)
+        for sign in (1, -1):  # in two colours
+            steps = np.flatnonzero(np.copysign(1, self.difference) == sign)
+            width = self.difference[steps]
+            bars = ax.barh(rows[1:-1][steps], width, left=self.ndcg[steps], height=0.6)
+            ax.bar_label(bars, [f"{value:+.4f}" for value in width], padding=4)
+        ink = ax.xaxis.label.get_color()
+        ax.plot(self.ndcg[ends], rows[ends], "o", color=ink)
+        for value, row in zip(self.ndcg[ends], rows[ends], strict=True):
+            style = {"textcoords": "offset points", "va": "center"}
+            ax.annotate(f"{value:.4f}", (value, row), (7, 0), **style)
+        ax.set_yticks(rows, names)
+        drawn = self.ndcg[~np.isnan(self.ndcg)]  # nan if all queries are left out
+        low, high = (drawn.min(), drawn.max()) if len(drawn) else (0, 1)
+        space = 0.25 * (high - low) or 0.1  # for the numbers beside the bars
+        ax.set(xlabel=self.metric, xlim=(low - space, high + space), ylim=(rows[-1] + 0.5, -0.5))
+        return drawing.finish_axes(ax, despine)
 
     def _effect(self, step: int) -> str:
         """How many queries a step changes, and which of them change most."""
@@ -255,6 +309,7 @@ def explain_difference(
         shares=shares,
         n_tied=_count_tied(rankings.queries(end)),
         scores_are_ranks=isinstance(rankings, ListRankings),
+        metric="NDCG" if start.k is None or start.k != end.k else f"NDCG@{start.k}",
     )
 
 
@@ -311,6 +366,11 @@ def _count_tied(queries: Queries) -> int:
     query, score = query[order], score[order]
     tied = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
     return int(np.count_nonzero(np.bincount(query[1:][tied])))
+
+
+def _what(change: Change) -> str:
+    """A change as text."""
+    return f"{change.choice}: {_shortened(change.before)} -> {_shortened(change.after)}"
 
 
 def _shortened(value: Any) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_ndcg._checks import Cutoff, Floats, Mask, import_pandas
 from sklearn_ndcg._kernels import numpy_kernels
 from sklearn_ndcg._lists.rows import Rows
+from sklearn_ndcg._metrics import drawing
 from sklearn_ndcg._metrics.array_rankings import rankings_of, refuse_beside_lists
 from sklearn_ndcg._metrics.inputs import numeric
 from sklearn_ndcg._metrics.measure import NDCG, ExplanationOptions
@@ -31,7 +32,8 @@ _FORMATS |= dict.fromkeys(("score", "relevance", "gain", "ideal"), "{:.6g}")
 class QueryExplanation(Printed):
     """The NDCG of one query, rank by rank: the result of `explain_query`.
 
-    It prints as a table; of more than 40 ranks only the first and last 20 are shown.
+    It prints as a table, and `plot` draws it; of more than 40 ranks the table has only the first
+    and last 20.
 
     Attributes
     ----------
@@ -87,9 +89,11 @@ class QueryExplanation(Printed):
                 header = name.upper() if name.endswith("dcg") else name.replace("_", " ")
                 cells[header] = list(map(_FORMATS.get(name, "{:.4f}").format, values))
         rows = list(map(list, zip(*cells.values(), strict=True)))
+        return [Table([*cells], rows, text=(1,), title=self._title()), *self.notes]
+
+    def _title(self) -> str:
         cutoff = "" if self.k is None else f"@{self.k}"
-        title = f"query {label_text(self.query)}: NDCG{cutoff} {self.ndcg:.4f}"
-        return [Table([*cells], rows, text=(1,), title=title), *self.notes]
+        return f"query {label_text(self.query)}: NDCG{cutoff} {self.ndcg:.4f}"
 
     def to_frame(self) -> Any:
         """Get the ranks as a pandas DataFrame.
@@ -101,6 +105,47 @@ class QueryExplanation(Printed):
         """
         pandas = import_pandas()
         return pandas.DataFrame(self.ranks).set_index("rank")
+
+    def plot(self, ax: Any = None, *, despine: bool = False) -> Any:
+        """Draw what each rank adds to the DCG, beside what it adds in the best order.
+
+        NDCG is the sum of the first bars, divided by the sum of the second. If there are many, pass
+        `k` to `explain_query`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw. None makes a new figure.
+
+        despine : bool, default=False
+            Whether to remove the top and right spines.
+
+        Returns
+        -------
+        matplotlib Axes
+            Where it was drawn.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from sklearn_ndcg import explain_query
+        >>> ax = explain_query([3, 2, 3, 0, 1, 2]).plot()
+        >>> [text.get_text() for text in ax.get_legend().get_texts()]
+        ['this order: DCG 6.8611', 'best order: DCG 7.1410']
+        """
+        rank, ax = self.ranks["rank"], drawing.axes(ax)
+        gains = {
+            "this order": self.ranks["discounted_gain"],
+            "best order": np.diff(self.ranks["idcg"], prepend=0),
+        }
+        for shift, (name, gain) in zip((-0.2, 0.2), gains.items(), strict=True):
+            ax.bar(rank + shift, gain, 0.4, label=f"{name}: DCG {gain.sum():.4f}")
+        ax.set_title(*drawing.labels([self._title()], longest=70))
+        ax.set(xlabel="Rank", ylabel="Gain \N{MULTIPLICATION SIGN} discount")
+        ax.set(xlim=(0.4, max(len(rank), 1) + 0.6), ylim=(0, None))
+        ax.locator_params(axis="x", integer=True, min_n_ticks=1)
+        return drawing.finish_axes(ax, despine)
 
 
 def explain_query(

@@ -96,6 +96,11 @@ class Printed(ABC):
         )
 
 
+def percent(level: float) -> str:
+    """A confidence level in percent, without zeros at the end."""
+    return f"{100 * level:.6g}%"
+
+
 def shortened(names: Iterable[str], lengths: Iterable[int], dots: str = "...") -> list[str]:
     """Names cut in the middle to the first of these lengths that leaves no two of them alike."""
     whole = list(names)

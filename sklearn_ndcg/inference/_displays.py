@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg._checks import Floats, is_integer
 from sklearn_ndcg._lists.rows import Rows
+from sklearn_ndcg._metrics import drawing as _drawing
 from sklearn_ndcg._metrics.array_rankings import rankings_of
 from sklearn_ndcg._metrics.choices import check_curve_cutoffs
 from sklearn_ndcg._metrics.curve import MeanCurve
@@ -22,7 +23,6 @@ from sklearn_ndcg._metrics.values import report_undefined
 from sklearn_ndcg._rows.columns import column_names, count_rows, take_rows
 from sklearn_ndcg._selection.responses import ResponseMethod
 from sklearn_ndcg._selection.scorers import make_ndcg_scorer
-from sklearn_ndcg.inference import _drawing
 from sklearn_ndcg.inference._comparison import rankings_of_rankers
 from sklearn_ndcg.inference._interval import curve_interval
 

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sklearn_ndcg._checks import Floats
+from sklearn_ndcg._metrics import drawing as _drawing
 from sklearn_ndcg._metrics.queries import count_of_queries
 from sklearn_ndcg._metrics.tables import MOST_ROWS
-from sklearn_ndcg.inference import _drawing, _results
+from sklearn_ndcg.inference import _results
 from sklearn_ndcg.inference._results import Comparison, NDCGInterval, SegmentTable
 
 Result = NDCGInterval | SegmentTable | Comparison

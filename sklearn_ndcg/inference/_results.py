@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Floats, Ints
-from sklearn_ndcg._metrics.tables import Printed, Table, shortened
+from sklearn_ndcg._metrics.tables import Printed, Table, percent, shortened
 from sklearn_ndcg._rows.label_texts import label_text
 from sklearn_ndcg.inference._statistics import Method, Test, differences_of, largest_of
 
@@ -739,11 +739,6 @@ def _of_measure(comparison: Comparison, measure: str) -> Comparison:
         by_segment={name: _of_measure(of, measure) for name, of in comparison.by_segment.items()},
         **{name: of_pairs(values) for name, values in arrays.items() if values is not None},
     )
-
-
-def percent(level: float) -> str:
-    """A confidence level in percent, without zeros at the end."""
-    return f"{100 * level:.6g}%"
 
 
 def share_text(share: float) -> str:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from helpers import drawn_texts, legend
 
-from sklearn_ndcg.inference import NDCGDisplay, _drawing
+from sklearn_ndcg._metrics import drawing as _drawing
+from sklearn_ndcg.inference import NDCGDisplay
 
 plt = pytest.importorskip("matplotlib.pyplot", reason="the extra `plot` is not installed")
 plt.switch_backend("agg")

@@ -1,4 +1,4 @@
-"""What the displays share: axes, colours, names and legends."""
+"""What pictures share: axes, colours, names and legends; matplotlib is imported only to draw."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sklearn_ndcg._checks import import_optional
-from sklearn_ndcg._metrics.tables import shortened
+from sklearn_ndcg._metrics.tables import percent, shortened
 from sklearn_ndcg._rows.label_texts import label_text
-from sklearn_ndcg.inference._results import percent
 
 _MATPLOTLIB = ("Drawing needs matplotlib", "matplotlib>=3.8")
 
@@ -45,14 +44,20 @@ def point(number: int) -> dict[str, Any]:
 
 
 def finish(display: Display, ax: Any, despine: bool) -> Display:
-    """The display, with a legend below the axes that it was drawn on."""
+    """The display, on finished axes."""
+    display.ax_ = finish_axes(ax, despine)
+    display.figure_ = ax.figure
+    return display
+
+
+def finish_axes(ax: Any, despine: bool) -> Any:
+    """The axes, with a legend below them if anything has a label."""
     if despine:
         ax.spines[["top", "right"]].set_visible(False)
     if ax.get_legend_handles_labels()[1]:
         _draw_legend(ax)
     _layout(ax)
-    display.ax_, display.figure_ = ax, ax.figure
-    return display
+    return ax
 
 
 def _draw_legend(ax: Any) -> None:
