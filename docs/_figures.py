@@ -6,6 +6,7 @@ Those of README.md and of Markdown pages are in the repository, so that a code h
 
 import doctest
 import re
+from functools import partial
 from pathlib import Path
 
 import matplotlib
@@ -136,12 +137,24 @@ def front_page(ax):
     NDCGDisplay.from_predictions(page["grade"], scores, ax=ax, **options)
 
 
+def pictures():
+    """The code of each picture of pictures.md, after the first lines of the page, by its name."""
+    text = (HERE / "pictures.md").read_text(encoding="utf-8")
+    head, *sections = re.split(r"^## ", text, flags=re.MULTILINE)
+    for section in sections:
+        name = re.search(r"_static/(\w+)-light", section)[1]
+        yield name, doctest.script_from_examples(head + section)
+
+
 def draw_for_markdown(folder):
     """Write the pictures of README.md and of Markdown pages into `folder`."""
     save(folder, front, figsize=(4.8, 2.2))
     for draw in (gains, discounts, ties):
         save(folder, draw)
     save(folder, segments, figsize=(6.4, 2.6))
+    of_page = {"figure.figsize": (6, 3.4), "figure.constrained_layout.use": True}
+    for name, code in pictures():
+        save_drawn(folder, name, partial(exec, code), of_page)
 
 
 def draw_for_site(folder):
@@ -152,23 +165,28 @@ def draw_for_site(folder):
 
 
 def save(folder, draw, **options):
-    """Write an SVG for each background."""
+    """Write an SVG of what a function draws on axes, for each background."""
+    options = {"figsize": (6.4, 3.8), "layout": "constrained"} | options
+    save_drawn(folder, draw.__name__, lambda _: draw(plt.subplots(**options)[1]))
+
+
+def save_drawn(folder, name, draw, style=()):
+    """Write an SVG of the figure that a function makes, for each background."""
     folder.mkdir(parents=True, exist_ok=True)
     for ground, colors in GROUNDS.items():
         ink = colors["ink"]
-        style = {
+        of_ground = {
             "axes.edgecolor": ink, "axes.labelcolor": ink, "text.color": ink, "xtick.color": ink,
             "ytick.color": ink, "axes.prop_cycle": plt.cycler(color=colors["lines"]),
             "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False,
             "svg.hashsalt": "sklearn_ndcg", "svg.fonttype": "none", "font.size": 13,
         }  # fmt: skip
-        with plt.rc_context(style):
-            figure, ax = plt.subplots(**{"figsize": (6.4, 3.8), "layout": "constrained"} | options)
-            draw(ax)
-            path = folder / f"{draw.__name__}-{ground}.svg"
+        with plt.rc_context(of_ground | dict(style)):
+            draw({})
             no_metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-            figure.savefig(path, transparent=True, metadata=no_metadata)
-            plt.close(figure)
+            path = folder / f"{name}-{ground}.svg"
+            plt.savefig(path, transparent=True, metadata=no_metadata)
+            plt.close()
 
 
 if __name__ == "__main__":

@@ -15,8 +15,17 @@ from sklearn.linear_model import LogisticRegression
 from sklearn_ndcg import from_lists, ndcg_samples, ndcg_score
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGES = [*sorted(DOCS.glob("how_to_*.md")), DOCS / "frames.md"]
-LIBRARIES = ("duckdb", "lightgbm", "optuna", "pandas", "polars", "pyarrow", "statsmodels")
+PAGES = [*sorted(DOCS.glob("how_to_*.md")), DOCS / "frames.md", DOCS / "pictures.md"]
+LIBRARIES = (
+    "duckdb",
+    "lightgbm",
+    "matplotlib",
+    "optuna",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "statsmodels",
+)
 
 
 def split_page(page):
@@ -62,6 +71,8 @@ def recipe_function(name):
     titles = {
         "ndcg_of_first_tenth": "A cutoff that is a share of the query",
         "ndcg_of_classes": "Rank the classes of a classifier",
+        "hit_rate": "Recall and hit rate",
+        "recall": "Recall and hit rate",
         "reciprocal_rank": "Use another metric, query by query: MAP, MRR",
     }
     return run(DOCS / "how_to_metrics.md", titles[name])[name]
@@ -93,6 +104,24 @@ def test_reciprocal_rank(y_true, y_score, expected):
     reciprocal_rank = recipe_function("reciprocal_rank")
     value = reciprocal_rank(np.array(y_true), np.array(y_score, dtype=float))
     assert value == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("y_true", "y_score", "expected"),
+    [
+        pytest.param([4, 3, 0, 2, 3], [1, 5, 4, 3, 2], 1 / 3, id="one of three"),
+        pytest.param([0, 0, 0, 3], [1, 1, 1, 1], 0, id="ties in the order of rows"),
+        pytest.param([0, 3], [1, -np.inf], 0, id="not retrieved"),
+        pytest.param([3], [-np.inf], 0, id="an empty list"),
+        pytest.param([2, 0], [1, 2], np.nan, id="nothing relevant"),
+        pytest.param([np.nan, 3], [2, 1], 1, id="an unjudged document"),
+    ],
+)
+def test_recall_is_the_share_of_the_relevant_that_is_found(y_true, y_score, expected):
+    data = np.array(y_true), np.array(y_score, dtype=float)
+    assert recipe_function("recall")(*data) == pytest.approx(expected, nan_ok=True)
+    hit = expected if np.isnan(expected) else float(expected > 0)
+    assert recipe_function("hit_rate")(*data) == pytest.approx(hit, nan_ok=True)
 
 
 @pytest.mark.parametrize("names", [["no", "yes"], ["a", "b", "c", "d"]], ids=["two", "four"])

@@ -152,7 +152,7 @@ class Explanation:
         """
         names = [self.first, *map(_what, self.changes), self.second]
         names = drawing.labels(names, drawing.longest_name(ax))
-        ax = drawing.axes(ax, (6.4, 1.2 + 0.4 * len(names)))
+        ax = drawing.axes(ax, (7, 1.2 + 0.4 * len(names)))
         rows, ends = np.arange(len(names)), [0, -1]
         ax.vlines(self.ndcg, rows[:-1], rows[1:], **drawing.LINE, zorder=0)
         for sign in (1, -1):  # in two colours
@@ -168,7 +168,7 @@ class Explanation:
         ax.set_yticks(rows, names)
         drawn = self.ndcg[~np.isnan(self.ndcg)]  # nan if all queries are left out
         low, high = (drawn.min(), drawn.max()) if len(drawn) else (0, 1)
-        space = 0.25 * (high - low) or 0.1  # for the numbers beside the bars
+        space = 0.35 * (high - low) or 0.1  # for the numbers beside the bars
         ax.set(xlabel=self.metric, xlim=(low - space, high + space), ylim=(rows[-1] + 0.5, -0.5))
         return drawing.finish_axes(ax, despine)
 
