@@ -76,10 +76,10 @@ def measures_of(
     if isinstance(metric, Mapping):
         check_names("metric", metric)
         functions = dict(metric.items())
+    known = known_options(caller, options, NDCGOptions)
     measures: list[tuple[str | None, Measure]] = []
     for name, function in functions.items():
         if function is None:
-            known = known_options(caller, options, NDCGOptions)
             measures.append((name, NDCG(k=k, **known)))
         elif callable(function):
             undefined = options.get("undefined", "warn")
