@@ -38,6 +38,9 @@ class QueryExplanation(Printed):
     query : Any
         The id of the query; for 2-D input the number of its row.
 
+    metric : str
+        What `ndcg` is, with its cutoff: "NDCG@10".
+
     k : int, None or "retrieved"
         The cutoff.
 
@@ -73,6 +76,7 @@ class QueryExplanation(Printed):
     """
 
     query: Any
+    metric: str
     k: Cutoff
     ndcg: float
     ranks: dict[str, NDArray[Any]]
@@ -87,8 +91,7 @@ class QueryExplanation(Printed):
                 header = name.upper() if name.endswith("dcg") else name.replace("_", " ")
                 cells[header] = list(map(_FORMATS.get(name, "{:.4f}").format, values))
         rows = list(map(list, zip(*cells.values(), strict=True)))
-        cutoff = "" if self.k is None else f"@{self.k}"
-        title = f"query {label_text(self.query)}: NDCG{cutoff} {self.ndcg:.4f}"
+        title = f"query {label_text(self.query)}: {self.metric} {self.ndcg:.4f}"
         return [Table([*cells], rows, text=(1,), title=title), *self.notes]
 
     def to_frame(self) -> Any:
@@ -212,6 +215,7 @@ def explain_query(
     discount = measure.discounts_to(queries.distinct(measure.cutoffs)[0], queries)
     return QueryExplanation(
         query=labels[number],
+        metric=measure.labels()[0],
         k=measure.cutoffs[0],
         ndcg=value,
         ranks=_ranks(documents, measure, queries.take(this), discount),
