@@ -45,13 +45,13 @@ class JudgedShares(NamedTuple):
         judged = self.has_judgements[queries]
         return self._replace(share=self.share[:, queries], has_judgements=judged)
 
-    def n_answered(self) -> Ints:
-        """For how many of the queries with judgements each ranker returned a document."""
-        return np.asarray((~np.isnan(self.share[:, self.has_judgements])).sum(axis=1))
+    def is_answered(self) -> Mask:
+        """For which of the queries with judgements each ranker returned a document."""
+        return ~np.isnan(self.share[:, self.has_judgements])
 
     def means(self) -> tuple[list[float], list[float]]:
         """For each ranker, the mean judged share, and the share of queries that it answers."""
-        n_answered, n = self.n_answered(), max(int(self.has_judgements.sum()), 1)
+        n_answered, n = self.is_answered().sum(axis=1), max(int(self.has_judgements.sum()), 1)
         totals = np.array(list(map(exact_sum, np.nan_to_num(self.share[:, self.has_judgements]))))
         return (totals / np.maximum(n_answered, 1)).tolist(), (n_answered / n).tolist()
 
