@@ -49,9 +49,13 @@ class JudgedShares(NamedTuple):
         """For which of the queries with judgements each ranker returned a document."""
         return ~np.isnan(self.share[:, self.has_judgements])
 
+    def n_answered(self) -> Ints:
+        """The number of these queries, for each ranker."""
+        return self.is_answered().sum(axis=1)
+
     def means(self) -> tuple[list[float], list[float]]:
         """For each ranker, the mean judged share, and the share of queries that it answers."""
-        n_answered, n = self.is_answered().sum(axis=1), max(int(self.has_judgements.sum()), 1)
+        n_answered, n = self.n_answered(), max(int(self.has_judgements.sum()), 1)
         totals = np.array(list(map(exact_sum, np.nan_to_num(self.share[:, self.has_judgements]))))
         return (totals / np.maximum(n_answered, 1)).tolist(), (n_answered / n).tolist()
 
