@@ -51,7 +51,7 @@ class JudgedShares(NamedTuple):
 
     def n_answered(self) -> Ints:
         """The number of these queries, for each ranker."""
-        return self.is_answered().sum(axis=1)
+        return np.asarray(self.is_answered().sum(axis=1))
 
     def means(self) -> tuple[list[float], list[float]]:
         """For each ranker, the mean judged share, and the share of queries that it answers."""
