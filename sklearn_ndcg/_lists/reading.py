@@ -193,7 +193,9 @@ def _is_truth(relevant: object) -> bool:
 def _refuse_scores(rankers: Mapping[Id, object]) -> None:
     """Raise if a ranker has a mapping from id to score in place of the list of one query."""
     for scores in rankers.values():
-        if isinstance(scores, Mapping) and scores and all(map(_checks.is_number, scores.values())):
+        values = scores.values() if isinstance(scores, Mapping) else ()
+        are_scores = values and all(map(_checks.is_number, values))
+        if are_scores and not all(map(_checks.is_missing, values)):  # empty cells
             raise TypeError(
                 f"recommended must be a list of ids, best first, got a mapping. {_SCORES_HINT}"
             )

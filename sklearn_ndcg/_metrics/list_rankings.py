@@ -107,6 +107,11 @@ class ListRankings(Rankings):
         last = queries.longest
         return np.arange(1, (min(last, self.lists.k) if is_integer(self.lists.k) else last) + 1)
 
+    def rows_of_query(self, number: int) -> Ints:
+        """The numbers of a query's rows that are documents."""
+        rows = super().rows_of_query(number)
+        return rows if self.fillers is None else rows[~self.fillers[rows]]
+
     def _kept(self, measure: Measure) -> Mask | None:
         """Which rows are scored; None for all."""
         kept = super()._kept(measure)

@@ -40,6 +40,9 @@ class QueryExplanation(Printed):
     query : Any
         The id of the query; for 2-D input the number of its row.
 
+    metric : str
+        What `ndcg` is, with its cutoff: "NDCG@10".
+
     k : int, None or "retrieved"
         The cutoff.
 
@@ -75,6 +78,7 @@ class QueryExplanation(Printed):
     """
 
     query: Any
+    metric: str
     k: Cutoff
     ndcg: float
     ranks: dict[str, NDArray[Any]]
@@ -92,8 +96,7 @@ class QueryExplanation(Printed):
         return [Table([*cells], rows, text=(1,), title=self._title()), *self.notes]
 
     def _title(self) -> str:
-        cutoff = "" if self.k is None else f"@{self.k}"
-        return f"query {label_text(self.query)}: NDCG{cutoff} {self.ndcg:.4f}"
+        return f"query {label_text(self.query)}: {self.metric} {self.ndcg:.4f}"
 
     def to_frame(self) -> Any:
         """Get the ranks as a pandas DataFrame.
@@ -257,6 +260,7 @@ def explain_query(
     discount = measure.discounts_to(queries.distinct(measure.cutoffs)[0], queries)
     return QueryExplanation(
         query=labels[number],
+        metric=measure.labels()[0],
         k=measure.cutoffs[0],
         ndcg=value,
         ranks=_ranks(documents, measure, queries.take(this), discount),

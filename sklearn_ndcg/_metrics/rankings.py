@@ -45,9 +45,13 @@ class JudgedShares(NamedTuple):
         judged = self.has_judgements[queries]
         return self._replace(share=self.share[:, queries], has_judgements=judged)
 
+    def is_answered(self) -> Mask:
+        """For which of the queries with judgements each ranker returned a document."""
+        return ~np.isnan(self.share[:, self.has_judgements])
+
     def n_answered(self) -> Ints:
-        """For how many of the queries with judgements each ranker returned a document."""
-        return np.asarray((~np.isnan(self.share[:, self.has_judgements])).sum(axis=1))
+        """The number of these queries, for each ranker."""
+        return np.asarray(self.is_answered().sum(axis=1))
 
     def means(self) -> tuple[list[float], list[float]]:
         """For each ranker, the mean judged share, and the share of queries that it answers."""

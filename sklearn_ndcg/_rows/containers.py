@@ -75,11 +75,6 @@ def is_pandas_column(values: object) -> bool:
     return hasattr(values, "factorize")
 
 
-def has_named_columns(values: object) -> bool:
-    """Whether this is a table whose `columns` are names, as in pandas and Polars."""
-    return hasattr(values, "columns") and not is_arrow_table(values)
-
-
 def is_pandas_groups(values: object) -> bool:
     """Whether this is the attribute `groups` of a groupby of pandas."""
     return type(values).__name__ == "PrettyDict"

@@ -27,4 +27,7 @@ def _shown(label: object) -> str:
         return f"({', '.join(map(_shown, label))})"
     if isinstance(label, np.datetime64 | date):
         return re.sub(r"( 00(:00)*)?(\.0+)?$", "", str(label).replace("T", " "))
-    return repr(label.item() if isinstance(label, np.generic) else label)
+    if isinstance(label, np.generic):
+        label = label.item()
+    # pandas shows the interval (0, 5] and the period 2024-01 so
+    return repr(label) if isinstance(label, str | bytes) else str(label)

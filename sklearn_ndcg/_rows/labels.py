@@ -11,6 +11,7 @@ import numpy as np
 
 from sklearn_ndcg._checks import describe_mask
 from sklearn_ndcg._rows import containers
+from sklearn_ndcg._rows.columns import column_names
 from sklearn_ndcg._rows.containers import Column, Index, Table
 
 _IDS = ("groups", "clusters", "segments", "all_groups")  # arguments that may be lists of columns
@@ -37,13 +38,14 @@ def refuse_reordered(**arguments: Any) -> None:
             labelled[name] = values
             if values.ndim == 2:
                 tables[name] = values
-        elif containers.has_named_columns(values):
+        elif column_names(values) is not None:
             tables[name] = values
     if len(labelled) > 1:
         index_of = {name: values.index for name, values in labelled.items()}
         for (first, labels), (name, others) in combinations(index_of.items(), 2):
             if not labels.equals(others) and _are_reordered(labels, others):
-                _refuse_order(first, name, "index", f"{name}.reindex(index={first}.index)")
+                way, values = f"{name}.reindex(index={first}.index)", _without_labels(name, None)
+                _refuse_order(first, name, "index", way, values)
         _refuse_other_labels(index_of)
     if len(tables) > 1:
         _refuse_other_columns(tables)
@@ -54,16 +56,27 @@ def refuse_reordered(**arguments: Any) -> None:
 def _refuse_other_columns(tables: dict[str, Table]) -> None:
     """Raise if tables have the same columns in another order."""
     for (first, table), (name, other) in combinations(tables.items(), 2):
-        names, others = list(table.columns), list(other.columns)
+        names, others = column_names(table) or [], column_names(other) or []
         if names != others and Counter(map(repr, names)) == Counter(map(repr, others)):
             way = "reindex(columns=" if containers.is_pandas(other) else "select("
-            _refuse_order(first, name, "columns", f"{name}.{way}{first}.columns)")
+            way = f"{name}.{way}{first}.{_attribute_of_names(table)})"
+            _refuse_order(first, name, "columns", way, _without_labels(name, other))
 
 
-def _refuse_order(first: str, name: str, axis: str, way: str) -> NoReturn:
+def _attribute_of_names(table: Table) -> str:
+    """The attribute that has the names of a table's columns."""
+    return "column_names" if containers.is_arrow_table(table) else "columns"
+
+
+def _without_labels(name: str, values: Table | Column) -> str:
+    """What to pass for the values alone."""
+    return f"np.asarray({name})" if containers.is_arrow_table(values) else f"{name}.to_numpy()"
+
+
+def _refuse_order(first: str, name: str, axis: str, way: str, values: str) -> NoReturn:
     raise ValueError(
         f"{first} and {name} have the same labels in their {axis}, but in another order, and are "
-        f"matched by position. Pass {name}.to_numpy() if they belong together as they are. If not, "
+        f"matched by position. Pass {values} if they belong together as they are. If not, "
         f"reorder one of them: {way} does it if labels are unique."
     )
 
@@ -74,12 +87,27 @@ def _refuse_overlaps(y_true: Table, y_score: Table) -> None:
     Labels that have nothing in common are names. Those that are numbers from 0 on, or that are
     repeated, say nothing.
     """
-    if containers.is_pandas(y_true) and containers.is_pandas(y_score):
-        _refuse_overlap("index", list(y_true.index), list(y_score.index))
-    _refuse_overlap("columns", list(y_true.columns), list(y_score.columns))
+    tables = {"y_true": y_true, "y_score": y_score}
+    if all(map(containers.is_pandas, tables.values())):
+        labels_of = {f"{name}.index": list(table.index) for name, table in tables.items()}
+        ways = [f"{name}.loc[labels]" for name in tables]
+        _refuse_overlap("index", labels_of, ways, "y_score.to_numpy()")
+    labels_of = {
+        f"{name}.{_attribute_of_names(table)}": column_names(table) or []
+        for name, table in tables.items()
+    }
+    ways = [
+        f"{name}.select(labels)" if containers.is_arrow_table(table) else f"{name}[labels]"
+        for name, table in tables.items()
+    ]
+    _refuse_overlap("columns", labels_of, ways, _without_labels("y_score", y_score))
 
 
-def _refuse_overlap(axis: str, labels: list[Hashable], others: list[Hashable]) -> None:
+def _refuse_overlap(
+    axis: str, labels_of: dict[str, list[Hashable]], ways: list[str], values: str
+) -> None:
+    """Raise if the labels of an axis, by the expression that finds them, are the same in part."""
+    (expected, labels), (found, others) = labels_of.items()
     default = list(range(len(labels)))
     try:
         common = set(labels) & set(others)
@@ -89,13 +117,11 @@ def _refuse_overlap(axis: str, labels: list[Hashable], others: list[Hashable]) -
     if not is_unique or not 0 < len(common) < len(labels) or default in (labels, others):
         return
     lacking = [label for label in labels if label not in common]
-    select = ".loc[labels]" if axis == "index" else "[labels]"
     raise ValueError(
         f"y_true and y_score are matched by position, but only some of the labels in their {axis} "
         f"are the same: y_score lacks {len(lacking)} of those of y_true, the first "
-        f"{lacking[0]!r}. Pass y_score.to_numpy() if they belong together as they are. If not, "
-        f"score what both have: labels = [x for x in y_true.{axis} if x in list(y_score.{axis})], "
-        f"y_true{select} and y_score{select}."
+        f"{lacking[0]!r}. Pass {values} if they belong together as they are. If not, score what "
+        f"both have: labels = [x for x in {expected} if x in list({found})], {' and '.join(ways)}."
     )
 
 

@@ -238,8 +238,8 @@ def warn_of_shares(
     shares = np.array(sample.judged.means()[0]).reshape(-1, len(rankers))
     known = np.array(sample.shares()[0]).reshape(shares.shape)
     unjudged = [measure.unjudged for _, measure in scored for _ in measure.cutoffs]
-    is_answered = ~np.isnan(sample.judged.share[: len(rankers), sample.judged.has_judgements])
-    n_answered = is_answered.sum(axis=1)
+    is_answered = sample.judged.is_answered()[: len(rankers)]
+    n_answered = sample.judged.n_answered()[: len(rankers)]
     for judged, is_known, rule in zip(shares, ~np.isnan(known).any(axis=1), unjudged, strict=True):
         fewest, most = judged.argmin(), judged.argmax()
         of_fewest, of_most = f"{rankers[fewest]!r}", f"{rankers[most]!r}"

@@ -76,16 +76,16 @@ def measures_of(
     if isinstance(metric, Mapping):
         check_names("metric", metric)
         functions = dict(metric.items())
+    known = known_options(caller, options, NDCGOptions)
     measures: list[tuple[str | None, Measure]] = []
     for name, function in functions.items():
         if function is None:
-            known = known_options(caller, options, NDCGOptions)
             measures.append((name, NDCG(k=k, **known)))
         elif callable(function):
             undefined = options.get("undefined", "warn")
             measures.append((name, QueryFunction(function=function, undefined=undefined)))
         else:
-            raise TypeError(f"metric must be a function of y_true and y_score, got {function!r}.")
+            raise _wrong_metric(function)
     others = [*options.keys() - {"undefined"}, *(["k"] if k is not None else [])]
     if others and None not in functions.values():
         of = ", ".join(map(_checks.name_of, functions.values()))
@@ -102,10 +102,14 @@ def measure_of(
     """The NDCG at one cutoff with the options that were passed to a function, or another metric."""
     if metric is None:
         return NDCG.of(caller, k, options)
-    if not callable(metric):
-        raise TypeError(f"metric must be a function of y_true and y_score, got {metric!r}.")
+    if isinstance(metric, Mapping):
+        raise _wrong_metric(metric)
     ((_, measure),) = measures_of(caller, metric, k, options)
     return measure
+
+
+def _wrong_metric(metric: object) -> TypeError:
+    return TypeError(f"metric must be a function of y_true and y_score, got {metric!r}.")
 
 
 def check_level(confidence_level: object) -> None:

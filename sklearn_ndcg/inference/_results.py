@@ -777,7 +777,7 @@ def _index(labels: Any, name: str) -> Any:
 
 
 def _count(n: int, what: str) -> str:
-    return f"{n} {what}{'s' * (n > 1)}"
+    return f"{n} {what}{'s' * (n != 1)}"
 
 
 def _counts(result: NDCGInterval | Comparison) -> str:

@@ -121,6 +121,8 @@ def test_pictures_are_named_by_the_metric():
         ({"metric": reciprocal_rank, "gain": "linear"}, "gain would be passed to reciprocal_rank"),
         ({"metric": {"MRR": reciprocal_rank}, "k": 3}, "k would be passed to reciprocal_rank"),
         ({"metric": {"MRR": "mrr"}}, "metric must be a function .* got 'mrr'"),
+        ({"metric": reciprocal_rank, "qid": 1}, "no option 'qid'.* query ids as groups"),
+        ({"metric": {"MRR": reciprocal_rank}, "basline": 1}, "no option.* you mean baseline"),
     ],
 )
 def test_options_of_ndcg_are_refused(options, message):

@@ -47,6 +47,13 @@ def test_without_clusters_it_is_scipy_s_test_of_unequal_variances(weight, level)
     assert found.pvalue[[0, 2]] == pytest.approx(expected, rel=1e-10)
 
 
+@pytest.mark.parametrize(("first", "n_tests"), [(1, "0 segments"), (3, "1 segment")])
+@pytest.mark.filterwarnings("ignore:Intervals of")
+def test_the_table_says_for_how_many_segments_it_is_corrected(first, n_tests):
+    segments = np.repeat(["a", "b"], [first, 90 - first])
+    assert f"corrected for {n_tests}." in str(against_b(segments=segments))
+
+
 def test_of_the_baseline_itself_it_is_nan():
     found = against_b()
     columns = found.difference, *found.difference_interval, found.pvalue

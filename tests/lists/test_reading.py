@@ -68,6 +68,7 @@ BAD_ARGUMENTS = {
     "a dict and a list": ({"q": ["a"]}, [["a"]], TypeError, "mappings.* dict and list"),
     "lengths": ([["a"], ["b"]], [["a"]], ValueError, "number of queries, got 2 and 1"),
     "a set and scores": ({"a", "b"}, {"a": 0.9}, TypeError, r"got a mapping.* sorted\(scores"),
+    "empty cells": ({"q": "a"}, {"q": np.nan}, TypeError, r"got float for query 'q'.* pass \[\]"),
     "rankers": ({"q": ["a"]}, {"bm25": {"q": ["a"]}}, TypeError, "rankers={name: lists}"),
     "a path": ({"q": ["a"]}, Path("run.txt"), TypeError, "Paths go to from_trec"),
     "an iterator": ([["a"]], iter([["a"]]), TypeError, r"got list_iterator.* list\(\) of"),

@@ -131,6 +131,16 @@ def test_text_and_frame():
         assert_array_equal(frame[name], values)
 
 
+@pytest.mark.parametrize(
+    ("options", "metric"),
+    [({}, "NDCG"), ({"k": 2}, "NDCG@2"), ({"k": 1, "gain": "exponential"}, "NDCG@1 (exp. gain)")],
+)
+def test_it_says_what_the_number_is(options, metric):
+    found = explain_query([0, 1, 2], **options)
+    assert found.metric == metric
+    assert str(found).startswith(f"query 0: {metric} {found.ndcg:.4f}\n")
+
+
 def test_the_ideal_has_documents_of_grade_0_before_unjudged_ones():
     found = explain_query([[nan, 0, 1, nan]], [[4, 3, 2, 1]], unjudged="zero")
     assert_array_equal(found.ranks["ideal"], [1, 0, nan, nan])
@@ -228,6 +238,15 @@ def test_documents_of_lists_are_those_of_the_query():
     expected = {"a": ["a2", "new", "a1"], "b": ["b2", "b1"]}
     for query, documents in expected.items():
         assert explain_query(rows, query=query).ranks["document"].tolist() == documents
+
+
+@pytest.mark.parametrize("unjudged", ["zero", "omit"])
+def test_a_query_without_documents_has_no_ranks(unjudged):
+    rows = from_lists({"a": {}, "b": {"x": 1}}, {"a": [], "b": ["x"]}, unjudged=unjudged)
+    found = explain_query(rows, query="a", undefined=0.5)
+    assert found.ndcg == 0.5
+    assert [len(values) for values in found.ranks.values()] == [0] * len(found.ranks)
+    assert found.notes == ["No relevant document (undefined=0.5): 0.5"]
 
 
 def test_ids_in_another_order_of_labels_are_refused():

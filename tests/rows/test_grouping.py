@@ -220,6 +220,11 @@ def test_dates_are_shown_as_dates(labels):
     assert shown_labels([("a", *labels)]) == "('a', 2024-05-01, 2024-05-02)"
 
 
+def test_intervals_and_periods_are_shown_as_pandas_shows_them():
+    labels = [pd.Interval(0, 5), pd.Period("2024-05"), (1, pd.Interval(0, 5))]
+    assert shown_labels(labels) == "(0, 5], 2024-05, (1, (0, 5])"
+
+
 def test_dates_with_hours_are_shown_with_them():
     hours = [pd.Timestamp("2024-05-01 05:00"), np.datetime64("2024-05-01T05:00:00", "ns")]
     assert shown_labels([*hours, 1, 2]) == "2024-05-01 05:00:00, 2024-05-01 05:00:00, 1, ..."
