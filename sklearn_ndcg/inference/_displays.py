@@ -418,7 +418,7 @@ class NDCGDisplay:
         ax = _drawing.axes(ax, (9, 4.8 + 0.07 * n) if n > len(_drawing.COLORS) else None)
         marker = {"marker": "o" if len(self.k) == 1 or self._has_gaps() else None}
         lines: list[Any] = []
-        places = _side_by_side(self.k, n) if len(self.k) == 1 else [self.k] * n
+        places = _side_by_side(self.k, n, 5) if len(self.k) == 1 else [self.k] * n
         for x, y, label, style in zip(places, curves, names, styles, strict=True):
             lines += ax.plot(x, y, **marker | {"label": label} | (style or {}))
         drawn = ax.dataLim.intervalx.round()  # bars beside cutoffs are no part of it
@@ -482,8 +482,11 @@ class NDCGDisplay:
             draw, style = ax.fill_between, {"alpha": 1.2 / max(n, 4), "linewidth": 0}
             places = np.tile(k, (n, 1))
         else:
-            draw, style = ax.vlines, {"linewidth": 2}
-            intervals, places = intervals[:, :, np.isin(k, at)], _side_by_side(at, n)
+            draw, style = ax.vlines, {"linewidth": min(2, 12 / n)}
+            intervals, places = (
+                intervals[:, :, np.isin(k, at)],
+                _side_by_side(at, n, np.ptp(k) or 5),
+            )
         bands = [
             draw(x, *bounds, color=line.get_color(), **style)
             for line, x, bounds in zip(lines, places, intervals, strict=True)
@@ -544,9 +547,9 @@ class NDCGDisplay:
         return display.plot(**drawing)
 
 
-def _side_by_side(cutoffs: NDArray[Any], n: int) -> Floats:
+def _side_by_side(cutoffs: NDArray[Any], n: int, span: float) -> Floats:
     """Where n bars or points are drawn at each of some cutoffs, shape (n, n_cutoffs)."""
-    width = 0.3 * min(np.diff(cutoffs), default=1)
+    width = 0.3 * min([*np.diff(cutoffs), span / 5])
     shifts = width * ((np.arange(n) + 0.5) / n - 0.5)
     places: Floats = shifts[:, np.newaxis] + cutoffs
     return places

@@ -369,7 +369,7 @@ class IntervalDisplay:
             If the legend has no room at a font size of 5 points.
         """
         rows = _Rows.of(self.result, self.differences, _drawing.longest_name(ax), sort)
-        styles = _drawing.one_each("curve_kwargs", curve_kwargs, rows.n_styles, f"{rows.kind}s")
+        styles = _drawing.one_each("curve_kwargs", curve_kwargs, rows.n_items, f"{rows.item}s")
         sizes = [max(len(group), 1) for group in rows.groups]
         gap = int(len(rows.members) > 1)
         tops = np.cumsum([0, *sizes]) + gap * np.arange(len(sizes) + 1)
@@ -462,12 +462,14 @@ class _Rows(NamedTuple):
     groups: list[Floats]
     numbers: list[Ints]  # of the ranker, pair or segment of each row of a group
     members: list[str]  # names of the rows of a group, if it has several or is a segment
-    n_styles: int
+    item: str  # what the result has a value of
+    n_items: int
 
     @classmethod
     def of(cls, result: Result, differences: bool, longest: int, sort: bool) -> _Rows:
         """The groups of rows that have a value; of many the first and the last."""
-        kind, names = _names(result, differences, longest)
+        item, names = _names(result, differences, longest)
+        kind = item
         values = _values(result, differences)
         n = len(values)
         order = np.argsort(-values[:, 1], kind="stable") if sort else np.arange(n)
@@ -489,7 +491,7 @@ class _Rows(NamedTuple):
             labels[half:-half] = [f"({len(groups) - 2 * half} more)"]
             groups[half:-half] = [np.empty((0, 4))]
             numbers[half:-half] = [order[:0]]
-        return cls(kind, labels, groups, numbers, members, n)
+        return cls(kind, labels, groups, numbers, members, item, n)
 
 
 def _names(result: Result, differences: bool, longest: int) -> tuple[Any, list[str]]:
