@@ -166,8 +166,8 @@ class NDCGDisplay:
             longest query; None means every cutoff up to that length.
 
         confidence_level : float or None, default=0.95
-            Level of the band around the curve: at each cutoff, the interval of Student's t over
-            queries. None draws no band.
+            Level of the interval around the curve: at each cutoff, that of Student's t over
+            queries. None draws none.
 
         name : str, default=None
             The model's name, for the legend. Not for several rankers, which have names already.
@@ -246,7 +246,7 @@ class NDCGDisplay:
             longest query; None means every cutoff up to that length.
 
         confidence_level : float or None, default=0.95
-            Level of the band around the curve. None draws none.
+            Level of the interval around the curve. None draws none.
 
         name : str, default=None
             The model's name. None is the name of its class.
@@ -316,8 +316,7 @@ class NDCGDisplay:
 
         **options
             `ax`, `curve_kwargs`, `plot_chance_level`, `chance_level_kwargs` and `despine`, as in
-            `from_predictions`, and the options of `ndcg_curve`; `sample_weight` has one weight per
-            row.
+            `plot`, and the options of `ndcg_curve`; `sample_weight` has one weight per row.
 
         Returns
         -------
@@ -483,10 +482,8 @@ class NDCGDisplay:
             places = np.tile(k, (n, 1))
         else:
             draw, style = ax.vlines, {"linewidth": min(2, 12 / n)}
-            intervals, places = (
-                intervals[:, :, np.isin(k, at)],
-                _side_by_side(at, n, np.ptp(k) or 5),
-            )
+            intervals = intervals[:, :, np.isin(k, at)]
+            places = _side_by_side(at, n, np.ptp(k) or 5)
         bands = [
             draw(x, *bounds, color=line.get_color(), **style)
             for line, x, bounds in zip(lines, places, intervals, strict=True)

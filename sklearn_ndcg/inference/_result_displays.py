@@ -408,14 +408,14 @@ class IntervalDisplay:
     def _draw_keys(self, ax: Any, rows: _Rows, name: Any) -> None:
         """Draw what the legend explains: colours of groups, intervals and hollow points."""
         result = self.result.overall if isinstance(self.result, SegmentTable) else self.result
-        grey = {"color": _drawing.GREY}
+        grey, grouped = {"color": _drawing.GREY}, len(rows.members) > 1
         label = _drawing.prefix(name) + _drawing.interval_label(result.confidence_level)
-        if len(rows.members) > 1:
+        if grouped:
             for point, member in zip(self.points_, rows.members, strict=False):
                 point.set_label(member)
         elif rows.members and name is None:
             label = f"{rows.members[0]}: {label}"
-        if len({str(point.get_color()) for point in self.points_}) > 1:
+        if grouped or len({str(point.get_color()) for point in self.points_}) > 1:
             ax.plot([], [], **_drawing.POINT | grey | {"label": label})
         else:
             self.points_[0].set_label(label)

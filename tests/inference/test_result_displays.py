@@ -215,6 +215,11 @@ def test_pairs_without_a_baseline_differ_in_colour_or_marker():
     assert len({(point.get_color(), point.get_marker()) for point in points}) == 10
 
 
+def test_rankers_of_segments_stay_in_the_legend_if_all_have_one_colour():
+    display = from_result(compared(2, segments=np.arange(60) // 30), curve_kwargs={"color": "red"})
+    assert legend(display) == ["ranker 0", "ranker 1", INTERVAL]
+
+
 def test_key_of_points_of_many_colours_is_grey():
     handle = from_result(compared(3)).ax_.get_legend().legend_handles[0]
     assert handle.get_color() == _drawing.GREY
