@@ -359,7 +359,7 @@ class NDCGDisplay:
 
         The legend stands below the axes. Up to 24 curves differ in colour or line style, and a
         ranker has the colour that it has in `IntervalDisplay` and `DifferenceDisplay`. If you have
-        chosen a colour cycle, as by a style of matplotlib, the colours are those, but for a grey,
+        chosen a colour cycle, by a style or for the axes, the colours are those, but for a grey,
         which is for what is not a ranker. Cutoffs that do not follow one another have markers and
         ticks. At a single cutoff curves are points side by side.
 
@@ -414,7 +414,7 @@ class NDCGDisplay:
         names = self._labels(self.name if name is None else name, n, _drawing.longest_name(ax))
         styles = _drawing.one_each("curve_kwargs", curve_kwargs, n)
         at = self._interval_cutoffs(interval_at, n)
-        ax = _drawing.axes(ax, (9, 4.8 + 0.07 * n) if n > len(_drawing.COLORS) else None)
+        ax, _ = _drawing.axes(ax, (9, 4.8 + 0.07 * n) if n > len(_drawing.COLORS) else None)
         marker = {"marker": "o" if len(self.k) == 1 or self._has_gaps() else None}
         lines: list[Any] = []
         places = _side_by_side(self.k, n, 5) if len(self.k) == 1 else [self.k] * n

@@ -33,24 +33,41 @@ SMALLEST = 5  # font size in points, which can be read in print
 Display = TypeVar("Display", bound=Any)
 
 
-def axes(ax: Any, size: tuple[float, float] | None = None) -> Any:
-    """These axes, or those of a new figure; their next lines differ in colour or style."""
+def axes(ax: Any, size: tuple[float, float] | None = None) -> tuple[Any, list[Any]]:
+    """These axes, or those of a new figure, and the colours of rankers.
+
+    The next lines differ in colour or style.
+    """
     plt = import_optional("matplotlib.pyplot", *_MATPLOTLIB)
     ax = plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
-    if not ax.has_data():
-        ax.set_prop_cycle(plt.cycler(linestyle=_STYLES) * plt.cycler(color=colors()))
-    return ax
+    if ax.has_data():
+        return ax, _colors(plt.rcParams["axes.prop_cycle"].by_key().get("color", []))
+    colors = _colors(_next_colors(ax))
+    ax.set_prop_cycle(plt.cycler(linestyle=_STYLES) * plt.cycler(color=colors))
+    return ax, colors
 
 
-def colors() -> list[Any]:
+def _colors(chosen: list[Any]) -> list[Any]:
     """The colours of rankers: the user's, if they have chosen a cycle, or safe ones."""
     plt = import_optional("matplotlib.pyplot", *_MATPLOTLIB)
-    cycles = plt.rcParams["axes.prop_cycle"], plt.rcParamsDefault["axes.prop_cycle"]
-    chosen, default = (cycle.by_key().get("color") for cycle in cycles)
-    if chosen in (None, default):
+    to_hex = import_optional("matplotlib.colors", *_MATPLOTLIB).to_hex
+    default = map(to_hex, plt.rcParamsDefault["axes.prop_cycle"].by_key()["color"])
+    if {*map(to_hex, chosen)} <= {*default}:
         return [*COLORS]
     others = [color for color in chosen if not _is_grey(color)]
     return others if len(others) > len(chosen) / 2 else chosen
+
+
+def _next_colors(ax: Any) -> list[Any]:
+    """The colours of the axes' cycle, which matplotlib shows only by drawing with them."""
+    colors: list[Any] = []
+    while True:
+        line = ax.plot([], [])[0]
+        color = line.get_color()
+        line.remove()
+        if color in (*colors, "C0"):  # of a cycle without colours
+            return colors
+        colors.append(color)
 
 
 def _is_grey(color: Any) -> bool:
@@ -60,14 +77,13 @@ def _is_grey(color: Any) -> bool:
     return bool(high - low < 0.05 and 0.3 < low < 0.8)
 
 
-def point(color: int, marker: int | None = None) -> dict[str, Any]:
+def point(colors: list[Any], color: int, marker: int | None = None) -> dict[str, Any]:
     """The style of the point of a ranker, by its number: the first 30 differ in colour or marker.
 
     Pairs of rankers have a number for their colour and another for their marker.
     """
-    palette = colors()
-    marker = color // len(palette) if marker is None else marker
-    style = {"color": palette[color % len(palette)], "marker": _MARKERS[marker % len(_MARKERS)]}
+    marker = color // len(colors) if marker is None else marker
+    style = {"color": colors[color % len(colors)], "marker": _MARKERS[marker % len(_MARKERS)]}
     return POINT | style
 
 

@@ -156,11 +156,12 @@ class DifferenceDisplay:
             What was drawn.
         """
         longest = _drawing.longest_name(ax)
-        ax = _drawing.axes(ax)
+        ax, colors = _drawing.axes(ax)
         comparison, row = self.comparison, self.comparison.pairs.index(self.pair)
         values = _results.query_differences(*(comparison.values[name] for name in self.pair))
         n = len(values)
-        self._draw_queries(ax, np.sort(values)[::-1], row, _drawing.labels(self.pair, longest))
+        names = _drawing.labels(self.pair, longest)
+        self._draw_queries(ax, np.sort(values)[::-1], row, names, colors)
         self._draw_mean(ax, 1.05 * n, row, name, curve_kwargs or {})
         ax.set(xlabel="Queries, sorted by difference", xlim=(0, 1.1 * n))
         metric = _drawing.labels([comparison.metric], max(longest, 20))[0]
@@ -171,13 +172,15 @@ class DifferenceDisplay:
         ax.set_xticks([tick for tick in ax.get_xticks() if tick <= n])
         return _drawing.finish(self, ax, despine)
 
-    def _draw_queries(self, ax: Any, values: Floats, row: int, names: list[str]) -> None:
+    def _draw_queries(
+        self, ax: Any, values: Floats, row: int, names: list[str], colors: list[Any]
+    ) -> None:
         """Draw the areas of sorted differences in which either ranker is better, and the line 0."""
         comparison, rankers = self.comparison, list(self.comparison.mean)
         counts = comparison.wins[row], comparison.losses[row]
         ends, areas = range(len(values) + 1), []
         for sign, ranker, name, count in zip((1, -1), self.pair, names, counts, strict=True):
-            color = _drawing.point(rankers.index(ranker))["color"]
+            color = _drawing.point(colors, rankers.index(ranker))["color"]
             label = f"{name} is better: {count_of_queries(count)}"
             one_side = sign * np.maximum(sign * values, 0)
             areas.append(ax.stairs(one_side, ends, fill=True, color=color, label=label))
@@ -375,7 +378,9 @@ class IntervalDisplay:
         tops = np.cumsum([0, *sizes]) + gap * np.arange(len(sizes) + 1)
         bottom = tops[-1] - gap
         width = max(6.4, 3.6 + 0.085 * max(map(len, rows.labels)))
-        ax = _drawing.axes(ax, (width, 1.2 + 0.25 * bottom + 0.08 * len(rows.members)))
+        ax, colors = _drawing.axes(ax, (width, 1.2 + 0.25 * bottom + 0.08 * len(rows.members)))
+        own = [_style(self.result, self.differences, n, colors) for n in range(rows.n_items)]
+        styles = [first | (second or {}) for first, second in zip(own, styles, strict=True)]
         self._draw_points(ax, rows, tops, styles)
         self._draw_keys(ax, rows, name)
         self._draw_reference(ax)
@@ -399,11 +404,8 @@ class IntervalDisplay:
             for row, ((low, value, high, n_queries), number) in enumerate(
                 zip(group, numbers, strict=True), start=top
             ):
-                style = _style(self.result, self.differences, number)
-                if n_queries <= 2:
-                    style["markerfacecolor"] = ax.get_facecolor()
-                style |= styles[number] or {}
-                self.points_ += ax.plot([low, value, high], [row] * 3, **style)
+                face = {"markerfacecolor": ax.get_facecolor()} if n_queries <= 2 else {}
+                self.points_ += ax.plot([low, value, high], [row] * 3, **face | styles[number])
 
     def _draw_keys(self, ax: Any, rows: _Rows, name: Any) -> None:
         """Draw what the legend explains: colours of groups, intervals and hollow points."""
@@ -517,15 +519,15 @@ def _values(result: Result, differences: bool) -> Floats:
     return np.transpose(np.broadcast_arrays(low, values, high, result.n_queries))
 
 
-def _style(result: Result, differences: bool, number: int) -> dict[str, Any]:
+def _style(result: Result, differences: bool, number: int, colors: list[Any]) -> dict[str, Any]:
     """The style of a ranker, a pair or a segment, by its number in the result."""
     if not isinstance(result, Comparison):
-        return _drawing.point(0)
+        return _drawing.point(colors, 0)
     if not differences:
-        return _drawing.point(number)
+        return _drawing.point(colors, number)
     rankers = list(result.mean)
     first, second = map(rankers.index, result.pairs[number])
-    return _drawing.point(first, None if result.baseline is not None else second - 1)
+    return _drawing.point(colors, first, None if result.baseline is not None else second - 1)
 
 
 def _shrink_labels(ax: Any, width: float = np.inf, height: float = np.inf) -> None:

@@ -226,7 +226,13 @@ def test_colours_are_those_of_a_cycle_that_the_user_chose(cycle, drawn):
         lines = of_rankers(ABC).plot().line_
         assert [line.get_color() for line in lines] == drawn
         assert len({(line.get_color(), line.get_linestyle()) for line in lines}) == 3
-        assert [_drawing.point(number)["color"] for number in range(3)] == drawn
+        assert _drawing.axes(lines[0].axes)[1] == list(dict.fromkeys(drawn))
+        ax = plt.subplots()[1]
+    chosen = of_rankers(ABC).plot(ax)  # its axes keep the cycle
+    assert [line.get_color() for line in chosen.line_] == drawn
+    ax = plt.subplots()[1]
+    ax.set_prop_cycle(color=cycle)
+    assert [line.get_color() for line in of_rankers(ABC).plot(ax).line_] == drawn
 
 
 def test_cycle_without_colours_has_the_colours_of_the_default():
@@ -253,7 +259,7 @@ def test_small_text_of_the_user_stays():
 
 
 def test_points_of_up_to_30_rankers_differ_in_colour_or_marker():
-    styles = map(_drawing.point, range(30))
+    styles = [_drawing.point(_drawing.COLORS, number) for number in range(30)]
     assert len({(style["color"], style["marker"]) for style in styles}) == 30
 
 
