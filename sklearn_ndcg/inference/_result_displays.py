@@ -394,6 +394,7 @@ class IntervalDisplay:
         _shrink_labels(ax, 0.6 * ax.bbox.width)
         _drawing.finish(self, ax, despine)
         ax.locator_params(axis="x", nbins=int(np.clip(2 * ax.bbox.width / ax.figure.dpi, 2, 6)))
+        _shrink_numbers(ax)
         self._fit_rows(ax, bottom + gap, min(np.diff(ticks), default=bottom))
         return self
 
@@ -543,3 +544,12 @@ def _shrink_labels(ax: Any, width: float = np.inf, height: float = np.inf) -> No
         ticks, texts = ax.get_yticks(), [label.get_text() for label in labels]
         ax.set_yticks(ticks[::every], texts[::every])
         ax.set_yticks(ticks, minor=True)
+
+
+def _shrink_numbers(ax: Any) -> None:
+    """Make the numbers of the x axis smaller until they stand apart."""
+    labels = ax.get_xticklabels()
+    boxes = [label.get_window_extent() for label in labels]
+    apart = min(np.diff([(box.x0 + box.x1) / 2 for box in boxes]), default=np.inf)
+    scale = 0.85 * apart / max(1, *(box.width for box in boxes))
+    ax.tick_params(axis="x", labelsize=_drawing.shrunk(labels[0].get_fontsize(), scale))

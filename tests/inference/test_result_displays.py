@@ -433,6 +433,19 @@ def test_ticks_are_as_many_as_have_room(width, fewest, most):
     assert fewest <= sum(low <= tick <= high for tick in ax.get_xticks()) <= most
 
 
+def test_numbers_of_a_grid_of_small_axes_stand_apart():
+    figure, axes = plt.subplots(2, 3, figsize=(7, 5))
+    for ax in axes.flat:
+        from_result(compared(4), differences=True, ax=ax)
+    figure.canvas.draw()
+    for ax in axes.flat:
+        low, high = ax.get_xlim()
+        labels = [text for text in ax.get_xticklabels() if low <= text.get_position()[0] <= high]
+        boxes = [label.get_window_extent() for label in labels]
+        assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+        assert labels[0].get_fontsize() >= 5
+
+
 def test_figure_of_its_own_has_room_for_all():
     assert_nothing_is_covered(MAKE["differences"](name="a segment " * 20))
 
