@@ -535,6 +535,8 @@ def _shrink_labels(ax: Any, width: float = np.inf, height: float = np.inf) -> No
     """Make the labels of rows smaller, or leave some out, until they have room, in pixels."""
     labels = ax.get_yticklabels()
     boxes = [label.get_window_extent() for label in labels]
+    if not boxes:  # shared axes may have none
+        return
     widest, highest = (max(getattr(box, side) for box in boxes) for side in ("width", "height"))
     old = labels[0].get_fontsize()
     new = _drawing.shrunk(old, min(width / widest, height / highest))
@@ -550,6 +552,7 @@ def _shrink_numbers(ax: Any) -> None:
     """Make the numbers of the x axis smaller until they stand apart."""
     labels = ax.get_xticklabels()
     boxes = [label.get_window_extent() for label in labels]
-    apart = min(np.diff([(box.x0 + box.x1) / 2 for box in boxes]), default=np.inf)
-    scale = 0.85 * apart / max(1, *(box.width for box in boxes))
-    ax.tick_params(axis="x", labelsize=_drawing.shrunk(labels[0].get_fontsize(), scale))
+    if len(boxes) > 1:  # shared axes may have none
+        apart = min(np.diff([(box.x0 + box.x1) / 2 for box in boxes]))
+        scale = 0.85 * apart / max(1, *(box.width for box in boxes))
+        ax.tick_params(axis="x", labelsize=_drawing.shrunk(labels[0].get_fontsize(), scale))

@@ -446,6 +446,13 @@ def test_numbers_of_a_grid_of_small_axes_stand_apart():
         assert labels[0].get_fontsize() >= 5
 
 
+@pytest.mark.parametrize("shared", [{"sharex": True}, {"sharey": True}], ids=["x", "y"])
+@pytest.mark.parametrize("display", ["2 rows", "24 rows", "9 curves"])
+def test_axes_that_share_their_numbers_are_drawn_on(display, shared):
+    for ax in plt.subplots(2, 2, figsize=(8, 6), **shared)[1].flat:
+        assert MAKE[display](ax=ax).ax_ is ax
+
+
 def test_figure_of_its_own_has_room_for_all():
     assert_nothing_is_covered(MAKE["differences"](name="a segment " * 20))
 
