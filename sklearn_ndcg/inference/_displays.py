@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg._checks import Floats, is_integer
 from sklearn_ndcg._lists.rows import Rows
-from sklearn_ndcg._metrics import drawing as _drawing
+from sklearn_ndcg._metrics import drawing
 from sklearn_ndcg._metrics.array_rankings import rankings_of
 from sklearn_ndcg._metrics.choices import check_curve_cutoffs
 from sklearn_ndcg._metrics.curve import MeanCurve
@@ -21,10 +21,13 @@ from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.values import report_undefined
 from sklearn_ndcg._rows.columns import column_names, count_rows, take_rows
+from sklearn_ndcg._rows.label_texts import shown_labels
 from sklearn_ndcg._selection.responses import ResponseMethod
 from sklearn_ndcg._selection.scorers import make_ndcg_scorer
 from sklearn_ndcg.inference._comparison import rankings_of_rankers
 from sklearn_ndcg.inference._interval import curve_interval
+
+IntervalAt = Literal["auto", "all"]
 
 
 class DisplayOptions(NDCGOptions, total=False):
@@ -33,12 +36,18 @@ class DisplayOptions(NDCGOptions, total=False):
     sample_weight: ArrayLike | None
     ax: Any
     curve_kwargs: dict[str, Any] | Sequence[dict[str, Any]] | None
+    interval_at: IntervalAt | ArrayLike
     plot_chance_level: bool
     chance_level_kwargs: dict[str, Any] | None
     despine: bool
 
 
-_DRAWING = {"ax", "curve_kwargs", "plot_chance_level", "chance_level_kwargs", "despine"}
+_DRAWING = {
+    "ax", "curve_kwargs", "interval_at", "plot_chance_level", "chance_level_kwargs", "despine",
+}  # fmt: skip
+# Cutoffs whose intervals are drawn if the bands of all would cover one another; steps of ticks.
+_ROUND = (1, 5, *(digit * 10**power for power in range(1, 18) for digit in (1, 2, 5)))
+_MOST_BANDS = 3
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -71,7 +80,7 @@ class NDCGDisplay:
         The level of the interval, for the legend.
 
     metric : str, default="NDCG@k"
-        What is drawn, for the axis.
+        What is drawn, for the axis; the constructors say "NDCG@10" for a single cutoff.
 
     Attributes
     ----------
@@ -83,7 +92,7 @@ class NDCGDisplay:
         The curves of the folds, if `line_` is their mean.
 
     band_ : matplotlib Artist, list of matplotlib Artist or None
-        The interval; a list if `line_` is one.
+        The interval, an area or vertical bars; a list if `line_` is one.
 
     chance_level_ : matplotlib Artist or None
         The line of the chance level.
@@ -157,8 +166,8 @@ class NDCGDisplay:
             longest query; None means every cutoff up to that length.
 
         confidence_level : float or None, default=0.95
-            Level of the band around the curve: at each cutoff, the interval of Student's t over
-            queries. None draws no band.
+            Level of the interval around the curve: at each cutoff, that of Student's t over
+            queries. None draws none.
 
         name : str, default=None
             The model's name, for the legend. Not for several rankers, which have names already.
@@ -168,8 +177,8 @@ class NDCGDisplay:
 
         **options
             The other options of `ndcg_curve`: `gain`, `sample_weight` and so on; and how to draw:
-            `ax`, `curve_kwargs`, `plot_chance_level`, `chance_level_kwargs` and `despine`, as in
-            `plot`. The chance level of several rankers is their mean.
+            `ax`, `curve_kwargs`, `interval_at`, `plot_chance_level`, `chance_level_kwargs` and
+            `despine`, as in `plot`. The chance level of several rankers is their mean.
 
         Returns
         -------
@@ -237,14 +246,14 @@ class NDCGDisplay:
             longest query; None means every cutoff up to that length.
 
         confidence_level : float or None, default=0.95
-            Level of the band around the curve. None draws no band.
+            Level of the interval around the curve. None draws none.
 
         name : str, default=None
             The model's name. None is the name of its class.
 
         **options
-            `ax`, `curve_kwargs`, `plot_chance_level`, `chance_level_kwargs` and `despine`, as in
-            `from_predictions`, and the options of `ndcg_curve`.
+            `ax`, `curve_kwargs`, `interval_at`, `plot_chance_level`, `chance_level_kwargs` and
+            `despine`, as in `plot`, and the options of `ndcg_curve`.
 
         Returns
         -------
@@ -307,8 +316,7 @@ class NDCGDisplay:
 
         **options
             `ax`, `curve_kwargs`, `plot_chance_level`, `chance_level_kwargs` and `despine`, as in
-            `from_predictions`, and the options of `ndcg_curve`; `sample_weight` has one weight per
-            row.
+            `plot`, and the options of `ndcg_curve`; `sample_weight` has one weight per row.
 
         Returns
         -------
@@ -342,14 +350,18 @@ class NDCGDisplay:
         *,
         name: str | list[str] | None = None,
         curve_kwargs: dict[str, Any] | Sequence[dict[str, Any]] | None = None,
+        interval_at: IntervalAt | ArrayLike = "auto",
         plot_chance_level: bool = False,
         chance_level_kwargs: dict[str, Any] | None = None,
         despine: bool = False,
     ) -> NDCGDisplay:
         """Draw the curve, or the curves.
 
-        The legend stands below the axes. Up to 24 curves differ in colour or line style. Cutoffs
-        that do not follow one another have markers and ticks.
+        The legend stands below the axes. Up to 24 curves differ in colour or line style, and a
+        ranker has the colour that it has in `IntervalDisplay` and `DifferenceDisplay`. If you have
+        chosen a colour cycle, by a style or for the axes, the colours are those, but for a grey,
+        which is for what is not a ranker. Cutoffs that do not follow one another have markers and
+        ticks. At a single cutoff curves are points side by side.
 
         Parameters
         ----------
@@ -362,6 +374,12 @@ class NDCGDisplay:
 
         curve_kwargs : dict or list of dict, default=None
             Keyword arguments of matplotlib's `plot` for the curve, or for each of several.
+
+        interval_at : "auto", "all" or array-like of int, default="auto"
+            Where the interval is drawn. "all" is a band along the curve. Cutoffs have a bar each,
+            side by side for several curves. "auto" is "all" for up to three curves. As the bands of
+            more would cover one another, those have bars at 1, 5, 10, 20, 50, 100, ...; or at every
+            cutoff, if cutoffs do not follow one another.
 
         plot_chance_level : bool, default=False
             Whether to draw the level of chance.
@@ -380,60 +398,113 @@ class NDCGDisplay:
         Raises
         ------
         ValueError
-            If a list does not have an entry for each curve, or the display has no chance level.
+            If a list does not have an entry for each curve, the display has no chance level, or
+            `interval_at` has other cutoffs than `k`.
+
+        Warns
+        -----
+        UserWarning
+            If the legend has no room at a font size of 5 points.
         """
         if plot_chance_level and self.chance_level is None:
             raise ValueError("plot_chance_level=True, but the display has no chance_level.")
-        separate, name = isinstance(self.name, list | tuple), self.name if name is None else name
-        folds = np.atleast_2d(self.ndcg)
+        separate, folds = isinstance(self.name, list | tuple), np.atleast_2d(self.ndcg)
         curves = folds if separate else folds.mean(axis=0, keepdims=True)
         n = len(curves)
-        names = _one_each("name", name, n)
-        longest = _drawing.longest_name(ax)
-        short = iter(_drawing.labels((x for x in names if x is not None), longest))
-        names = [None if x is None else next(short) for x in names]
-        if n < len(folds):
-            value = f"NDCG@{self.k[-1]} = {curves[0, -1]:.3f} +/- {folds[:, -1].std():.3f}"
-            names = [f"{names[0]} ({value})" if name else value]
-        styles = _one_each("curve_kwargs", curve_kwargs, n)
-        is_point, has_gaps = len(self.k) == 1, bool((np.diff(self.k) > 1).any())
-        ax = _drawing.axes(ax, (9, 4.8 + 0.07 * n) if n > len(_drawing.COLORS) else None)
-        marker = {"marker": "o" if is_point or has_gaps else None}
+        names = self._labels(self.name if name is None else name, n, drawing.longest_name(ax))
+        styles = drawing.one_each("curve_kwargs", curve_kwargs, n)
+        at = self._interval_cutoffs(interval_at, n)
+        ax, _ = drawing.axes(ax, (9, 4.8 + 0.07 * n) if n > len(drawing.COLORS) else None)
+        marker = {"marker": "o" if len(self.k) == 1 or self._has_gaps() else None}
         lines: list[Any] = []
-        for curve, label, style in zip(curves, names, styles, strict=True):
-            lines += ax.plot(self.k, curve, **marker | {"label": label} | (style or {}))
+        places = _side_by_side(self.k, n, 5) if len(self.k) == 1 else [self.k] * n
+        for x, y, label, style in zip(places, curves, names, styles, strict=True):
+            lines += ax.plot(x, y, **marker | {"label": label} | (style or {}))
+        drawn = ax.dataLim.intervalx.round()  # bars beside cutoffs are no part of it
         self.line_, self.band_ = lines if separate else lines[0], None
         if self.interval is not None:
-            # at one cutoff a band has no area
-            draw, band = ax.fill_between, {"alpha": 1.2 / max(n, 4), "linewidth": 0}
-            if is_point:
-                draw, band = ax.vlines, {"alpha": 0.5, "linewidth": 3}
-            bands = [
-                draw(self.k, *bounds, color=line.get_color(), **band)
-                for line, bounds in zip(lines, self.interval.reshape(n, 2, -1), strict=True)
-            ]
+            bands = self._draw_intervals(ax, lines, np.reshape(self.interval, (n, 2, -1)), at)
             self.band_ = bands if separate else bands[0]
-            level = _drawing.interval_label(self.confidence_level)
-            if level not in ax.get_legend_handles_labels()[1]:
-                if n == 1:
-                    bands[0].set_label(level)
-                else:
-                    draw([], [], [], **band | {"color": "0.5", "alpha": 0.5, "label": level})
-        thin = {"color": lines[0].get_color(), "alpha": 0.3, "linewidth": 1, "linestyle": "-"}
+        thin = {"color": lines[0].get_color(), "alpha": 0.7, "linewidth": 0.7, "linestyle": "-"}
         folds = folds if n < len(folds) else folds[:0]
         self.fold_lines_ = [ax.plot(self.k, fold, **marker | thin)[0] for fold in folds]
         self.chance_level_ = None
         if plot_chance_level:
-            style = marker | _drawing.LINE | {"linestyle": "--", "label": "Chance level"}
+            style = marker | drawing.LINE | {"linestyle": "--", "label": "Chance level"}
             style |= chance_level_kwargs or {}
             self.chance_level_ = ax.plot(self.k, self.chance_level, **style)[0]
         ax.set(xlabel="Cutoff k", ylabel=self.metric)
-        low, high = ax.dataLim.intervalx.round()
-        if has_gaps:
-            _tick_each(ax, self.k, high - low)
+        drawing.finish(self, ax, despine)
+        self._draw_ticks(ax, *drawn)
+        return self
+
+    def _has_gaps(self) -> bool:
+        """Whether cutoffs were chosen that do not follow one another."""
+        return bool((np.diff(self.k) > 1).any())
+
+    def _labels(self, name: Any, n: int, longest: int) -> list[str | None]:
+        """What the legend calls each of n curves; of the mean of folds also its value."""
+        names = drawing.one_each("name", name, n)
+        short = iter(drawing.labels((x for x in names if x is not None), longest))
+        names = [None if x is None else next(short) for x in names]
+        folds = np.atleast_2d(self.ndcg)
+        if n == len(folds):
+            return names
+        last = folds[:, -1]
+        value = f"NDCG@{self.k[-1]} = {last.mean():.3f} +/- {last.std():.3f}"
+        return [f"{names[0]} ({value})" if names[0] else value]
+
+    def _interval_cutoffs(self, at: Any, n: int) -> NDArray[Any] | None:
+        """The cutoffs at which n curves have a bar; None if they have bands."""
+        k = np.asarray(self.k)
+        if isinstance(at, str) and at in get_args(IntervalAt):
+            if len(k) == 1:
+                return k
+            if at == "all" or n <= _MOST_BANDS:
+                return None
+            round_ones = k[np.isin(k, _ROUND)]
+            return k if self._has_gaps() else round_ones if len(round_ones) else k[-1:]
+        chosen = np.atleast_1d(at)
+        if isinstance(at, str) or not np.isin(chosen, k).all():
+            raise ValueError(
+                f'interval_at must be "auto", "all" or some of the cutoffs {shown_labels(k)}, '
+                f"got {at!r}."
+            )
+        return np.unique(chosen)
+
+    def _draw_intervals(
+        self, ax: Any, lines: list[Any], intervals: Floats, at: NDArray[Any] | None
+    ) -> list[Any]:
+        """Draw the interval of each line, as bands or as bars; the legend explains them once."""
+        n, k = len(lines), np.asarray(self.k)
+        if at is None:
+            draw, style = ax.fill_between, {"alpha": 1.2 / max(n, 4), "linewidth": 0}
+            places = np.tile(k, (n, 1))
         else:
-            ax.set_xticks(np.unique(np.arange(0, high + 1, np.ceil(high / 10)).clip(low)))
-        return _drawing.finish(self, ax, despine)
+            draw, style = ax.vlines, {"linewidth": min(2, 12 / n)}
+            intervals = intervals[:, :, np.isin(k, at)]
+            places = _side_by_side(at, n, np.ptp(k) or 5)
+        bands = [
+            draw(x, *bounds, color=line.get_color(), **style)
+            for line, x, bounds in zip(lines, places, intervals, strict=True)
+        ]
+        level = drawing.interval_label(self.confidence_level)
+        if level not in ax.get_legend_handles_labels()[1]:
+            if n == 1:
+                bands[0].set_label(level)
+            else:
+                key = {"color": drawing.GREY, "label": level}
+                draw([], [], [], **style | ({"alpha": 0.5} if at is None else {}) | key)
+        return bands
+
+    def _draw_ticks(self, ax: Any, low: float, high: float) -> None:
+        """Put ticks at cutoffs, as many as have room; consecutive ones are between two numbers."""
+        space = max(ax.xaxis.get_tick_space(), 2)
+        if self._has_gaps():
+            ax.set_xticks(_with_room(self.k, np.ptp(ax.get_xlim()) / space))
+            ax.set_xticks(self.k, minor=True)
+        else:
+            ax.set_xticks(_round_cutoffs(int(low), int(high), min(space, 10)))
 
     @classmethod
     def _of_folds(
@@ -462,7 +533,8 @@ class NDCGDisplay:
         random = [MeanCurve.of(by_chance, q.in_random_order(), cutoffs).ndcg for q in curves]
         ndcg = np.array([mean.ndcg for mean in means])
         display = cls(k=cutoffs, ndcg=ndcg, name=name, chance_level=np.mean(random, axis=0))
-        display.metric = replace(measure, k=None).labels(cls.metric)[0]
+        only = int(cutoffs[0]) if len(cutoffs) == 1 else None
+        display.metric = replace(measure, k=only).labels(None if only else cls.metric)[0]
         if level is not None:
             bounds = [curve_interval(measure, queries, cutoffs, level) for queries in curves]
             display.interval, display.confidence_level = np.array(bounds), float(level)
@@ -472,21 +544,29 @@ class NDCGDisplay:
         return display.plot(**drawing)
 
 
-def _tick_each(ax: Any, cutoffs: NDArray[Any], span: float) -> None:
-    """Put a tick at each cutoff, with its number where there is room."""
-    digit = 0.6 * ax.get_xticklabels()[0].get_fontsize() / 72 * ax.figure.dpi
-    needed = digit * (len(str(cutoffs[-1])) + 1) / ax.bbox.width * span
+def _side_by_side(cutoffs: NDArray[Any], n: int, span: float) -> Floats:
+    """Where n bars or points are drawn at each of some cutoffs, shape (n, n_cutoffs)."""
+    width = 0.3 * min([*np.diff(cutoffs), span / 5])
+    shifts = width * ((np.arange(n) + 0.5) / n - 0.5)
+    places: Floats = shifts[:, np.newaxis] + cutoffs
+    return places
+
+
+def _with_room(cutoffs: NDArray[Any], needed: float) -> list[int]:
+    """The first, the last, and of those between as many as are so far from one another."""
     first, *between, last = cutoffs.tolist()
     shown = [last]
     for cutoff in reversed(between):
         if min(shown[-1] - cutoff, cutoff - first) >= needed:
             shown.append(cutoff)
-    ax.set_xticks([first, *reversed(shown)])
-    ax.set_xticks(cutoffs, minor=True)
+    return [first, *reversed(shown)]
 
 
-def _one_each(argument: str, value: Any, n: int) -> list[Any]:
-    """An entry for each of n curves, from a list of them or from one for all."""
-    if isinstance(value, list | tuple) and len(value) != n:
-        raise ValueError(f"{argument} must have an entry for each of {n} curves, got {value}.")
-    return list(value) if isinstance(value, list | tuple) else [value] * n
+def _round_cutoffs(low: int, high: int, most: int) -> list[int]:
+    """The first of consecutive cutoffs, and round ones: 1, 5, 10, 15, 20."""
+    for step in _ROUND:
+        start = -(-(low + step / 2) // step) * step
+        ticks = [low, *range(int(start), high + 1, step)]
+        if len(ticks) <= most:
+            break
+    return ticks

@@ -90,6 +90,19 @@ def test_k_that_is_not_a_cutoff_raises(k):
         from_predictions(Y, S, k=k)
 
 
+@pytest.mark.parametrize(
+    ("k", "options", "label"),
+    [
+        ([10], {}, "NDCG@10"),
+        (1, {"gain": "exponential"}, "NDCG@1 (exp. gain)"),
+        ([1, 10], {}, "NDCG@k"),
+        ([1, 10], {"gain": "exponential"}, "NDCG@k (exp. gain)"),
+    ],
+)
+def test_metric_says_the_cutoff_if_there_is_one(k, options, label):
+    assert from_predictions(Y, S, k=k, **options).metric == label
+
+
 def test_curves_of_several_rankers_are_as_of_each_alone():
     y, scores = three_rankers()
     display = from_predictions(y, scores, k=5)

@@ -1,12 +1,13 @@
 """The artists, the legend and the looks of NDCGDisplay, made from numbers."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from helpers import drawn_texts, legend
 
-from sklearn_ndcg._metrics import drawing as _drawing
+from sklearn_ndcg._metrics import drawing
 from sklearn_ndcg.inference import NDCGDisplay
 
 plt = pytest.importorskip("matplotlib.pyplot", reason="the extra `plot` is not installed")
@@ -84,11 +85,14 @@ def test_one_cutoff_is_a_point_with_a_bar_as_in_the_legend():
     ("k", "ticks", "marker"),
     [
         (range(1, 5), [1, 2, 3, 4], "None"),
-        (range(1, 21), [1, *range(2, 21, 2)], "None"),
+        (range(1, 11), [*range(1, 11)], "None"),
+        (range(1, 21), [1, 5, 10, 15, 20], "None"),
+        (range(4, 21), [4, 10, 15, 20], "None"),
+        (range(1, 301), [1, 50, 100, 150, 200, 250, 300], "None"),
         ([1, 5, 10, 30], [1, 5, 10, 30], "o"),
         ([1, 2, 3, 50, 99, 100], [1, 50, 100], "o"),  # where numbers have room
     ],
-    ids=["few", "many", "chosen", "close"],
+    ids=["few", "ten", "twenty", "from 4 on", "many", "chosen", "close"],
 )
 def test_ticks_are_cutoffs_and_chosen_cutoffs_are_marked(k, ticks, marker):
     display = of_model(k=k).plot()
@@ -109,8 +113,154 @@ def test_chance_level_and_its_style():
         replace(of_model(), chance_level=None).plot(plot_chance_level=True)
 
 
+@pytest.mark.parametrize(("width", "ticks"), [(2.5, [1, 10, 20]), (1.5, [1, 20])])
+def test_narrow_axes_have_fewer_ticks(width, ticks):
+    ax = plt.subplots(figsize=(width, 3))[1]
+    display = NDCGDisplay(k=np.arange(1, 21), ndcg=np.linspace(0.4, 0.6, 20))
+    assert display.plot(ax).ax_.get_xticks().tolist() == ticks
+
+
+def test_numbers_of_a_grid_of_axes_stand_apart():
+    figure, axes = plt.subplots(2, 3, figsize=(10, 6))
+    ks = [range(1, 21), range(1, 101), range(1, 11), [1, 2, 3, 5, 10, 20, 100], [10], range(1, 13)]
+    for ax, k in zip(axes.flat, ks, strict=True):
+        of_rankers(range(5), k=k).plot(ax)
+    figure.canvas.draw()
+    for ax in axes.flat:
+        boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
+        digit = boxes[0].height / 2
+        assert all(left.x1 + digit < right.x0 for left, right in pairwise(boxes))
+
+
+# Intervals of several rankers
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "options", "at"),
+    [
+        (3, range(1, 13), {}, None),
+        (4, range(1, 13), {}, [1, 5, 10]),
+        (4, range(6, 9), {}, [8]),
+        (4, [1, 3, 7], {}, [1, 3, 7]),
+        (4, range(1, 13), {"interval_at": "all"}, None),
+        (2, range(1, 13), {"interval_at": [12, 3]}, [3, 12]),
+        (1, range(1, 13), {"interval_at": 2}, [2]),
+        (2, [10], {"interval_at": "all"}, [10]),
+    ],
+)
+def test_intervals_are_bands_or_bars_at_cutoffs(n, k, options, at):
+    display = of_rankers(range(n), k).plot(**options)
+    for number, band in enumerate(display.band_):
+        if at is None:
+            assert bounds_of(band) == (
+                display.interval[number].min(),
+                display.interval[number].max(),
+            )
+            continue
+        bars = np.array(band.get_segments())  # (bar, end, coordinate)
+        assert bars[:, :, 1].T.tolist() == display.interval[number][:, np.isin(k, at)].tolist()
+        assert bars[:, 0, 0].round().tolist() == at
+        assert rgb(band.get_color()) == rgb(display.line_[number].get_color())
+    assert legend(display) == [*map(str, range(n)), INTERVAL]
+
+
+def test_bars_of_rankers_stand_side_by_side():
+    display = of_rankers(range(5)).plot()
+    places = np.array([np.array(band.get_segments())[:, 0, 0] for band in display.band_])
+    assert (np.diff(places, axis=0) > 0).all()
+    assert places.mean(axis=0) == pytest.approx([1, 5, 10])
+    assert [line.get_xdata().tolist() for line in display.line_] == [display.k.tolist()] * 5
+    assert display.ax_.get_xticks().tolist() == [1, 5, 10]
+
+
+@pytest.mark.parametrize("k", [1, 100])
+def test_points_of_one_cutoff_stand_side_by_side_with_their_bars(k):
+    display = of_rankers(ABC, k=[k]).plot(plot_chance_level=True)
+    places = [line.get_xdata()[0] for line in display.line_]
+    assert len(set(places)) == 3
+    assert [band.get_segments()[0][0, 0] for band in display.band_] == places
+    assert display.ax_.get_xticks().tolist() == [k]
+
+
+@pytest.mark.parametrize("at", [13, [1, 20], "none", True, [1.5]])
+def test_interval_at_other_cutoffs_raises(at):
+    with pytest.raises(ValueError, match=r'interval_at must be "auto", "all" or some of .*, got'):
+        of_rankers(ABC, k=range(2, 13)).plot(interval_at=at)
+    assert not plt.get_fignums()
+
+
+# Colours
+
+
+def luminance(color):
+    """The relative luminance of WCAG 2.2."""
+    parts = np.array(rgb(color))
+    parts = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return parts @ [0.2126, 0.7152, 0.0722]
+
+
+@pytest.mark.parametrize("ground", ["white", "black"])
+def test_lines_have_a_contrast_of_3_to_1(ground):
+    display = of_rankers(range(24)).plot(plot_chance_level=True)
+    for line in [*display.line_, display.chance_level_]:
+        low, high = sorted(map(luminance, (line.get_color(), ground)))
+        assert (high + 0.05) / (low + 0.05) >= 3
+
+
+def test_no_ranker_is_grey():
+    for line in of_rankers(range(24)).plot().line_:
+        assert np.ptp(rgb(line.get_color())) > 0.5
+    assert np.ptp(rgb(drawing.GREY)) == 0
+
+
+@pytest.mark.parametrize(
+    ("cycle", "drawn"),
+    [
+        (["red", "lime"], ["red", "lime", "red"]),
+        (["#777777", "red", "0.5", "lime", "black"], ["red", "lime", "black"]),
+        (["0.4", "0.6", "0.2"], ["0.4", "0.6", "0.2"]),
+    ],
+    ids=["colours", "with greys", "all grey"],
+)
+def test_colours_are_those_of_a_cycle_that_the_user_chose(cycle, drawn):
+    with plt.rc_context({"axes.prop_cycle": plt.cycler(color=cycle)}):
+        lines = of_rankers(ABC).plot().line_
+        assert [line.get_color() for line in lines] == drawn
+        assert len({(line.get_color(), line.get_linestyle()) for line in lines}) == 3
+        assert drawing.axes(lines[0].axes)[1] == list(dict.fromkeys(drawn))
+        ax = plt.subplots()[1]
+    chosen = of_rankers(ABC).plot(ax)  # its axes keep the cycle
+    assert [line.get_color() for line in chosen.line_] == drawn
+    ax = plt.subplots()[1]
+    ax.set_prop_cycle(color=cycle)
+    assert [line.get_color() for line in of_rankers(ABC).plot(ax).line_] == drawn
+
+
+def test_cycle_without_colours_has_the_colours_of_the_default():
+    with plt.rc_context({"axes.prop_cycle": plt.cycler(linewidth=[3])}):
+        assert of_model().plot().line_.get_color() == drawing.COLORS[0]
+
+
+# Sizes
+
+
+def test_legend_without_room_has_text_of_5_points_and_warns():
+    ax = plt.subplots(figsize=(2, 2))[1]
+    with pytest.warns(UserWarning, match=r"legend of 19 entries .* 2 x 2 inches.*5 points"):
+        display = of_rankers(range(18)).plot(ax)
+    assert {text.get_fontsize() for text in ax.get_legend().get_texts()} == {5}
+    larger = plt.subplots(figsize=(8, 6))[1]  # what the warning says
+    assert display.plot(larger).ax_ is larger
+
+
+def test_small_text_of_the_user_stays():
+    with plt.rc_context({"font.size": 4}):
+        texts = of_model().plot().ax_.get_legend().get_texts()
+    assert 3 < texts[0].get_fontsize() < 4
+
+
 def test_points_of_up_to_30_rankers_differ_in_colour_or_marker():
-    styles = map(_drawing.point, range(30))
+    styles = [drawing.point(drawing.COLORS, number) for number in range(30)]
     assert len({(style["color"], style["marker"]) for style in styles}) == 30
 
 
@@ -199,4 +349,4 @@ ALIKE = [f"country number {i} with a rather long name" for i in range(9)]
     ids=["short", "long", "tuple", "date", "alike"],
 )
 def test_name_in_a_picture_is_one_short_line(names, expected):
-    assert _drawing.labels(names) == expected
+    assert drawing.labels(names) == expected

@@ -7,6 +7,7 @@ import pytest
 from helpers import legend, matrices
 
 from sklearn_ndcg import ndcg_samples
+from sklearn_ndcg._metrics import drawing
 from sklearn_ndcg.inference import (
     DifferenceDisplay,
     IntervalDisplay,
@@ -64,12 +65,12 @@ def test_from_comparison_draws_the_differences_of_a_pair():
     better, worse = (area.get_data().values for area in (display.better_, display.worse_))
     assert (better + worse) == pytest.approx(np.sort(expected)[::-1], abs=1e-15)
     assert better.min() == worse.max() == 0
-    assert display.ax_.get_ylabel() == "Difference\nof NDCG@5"
+    assert display.ax_.get_ylabel() == "NDCG@5,\nfirst minus second"
     mean = np.average(expected, weights=weight)
     low, high = (bound[1] for bound in comparison.confidence_interval)
     assert display.line_.get_ydata() == pytest.approx([low, mean, high], abs=1e-15)
     counts = ["good is better: 29 queries", "poor is better: 1 query"]
-    assert legend(display) == [*counts, f"mean {mean:+.4f}, {INTERVAL}"]
+    assert legend(display) == [*counts, f"Mean {mean:+.4f}, 95% CI"]
 
 
 def test_ticks_of_queries_are_whole_and_those_of_differences_need_not_be():
@@ -86,7 +87,7 @@ def test_line_at_0_is_in_the_legend_if_there_are_ties():
     assert legend(ties)[:3] == [
         "a is better: 0 queries",
         "b is better: 0 queries",
-        "ties: 30 queries",
+        "Ties: 30 queries",
     ]
     assert ties.ax_.get_ylim() == (-0.1, 0.1)
 
@@ -118,10 +119,10 @@ def test_intervals_of_rankers_with_a_line_at_the_baseline(baseline):
     assert drawn_rows(display) == as_lists(comparison.mean.values(), comparison.interval)
     assert row_names(display) == list(comparison.mean)
     assert display.ax_.yaxis_inverted()  # the first row is at the top
-    assert (display.ax_.get_ylabel(), display.band_) == ("ranker", None)
+    assert (display.ax_.get_ylabel(), display.band_) == ("Ranker", None)
     line = display.line_ and display.line_.get_xdata()[0]
     assert line == comparison.mean.get(baseline)
-    assert legend(display)[1:] == (["baseline: ranker 1"] if baseline else [])
+    assert legend(display)[1:] == (["Baseline: ranker 1"] if baseline else [])
 
 
 def test_differences_of_pairs_and_the_margin():
@@ -130,23 +131,26 @@ def test_differences_of_pairs_and_the_margin():
     assert drawn_rows(display) == as_lists(comparison.difference, comparison.confidence_interval)
     assert row_names(display) == [f"{first} vs {second}" for first, second in comparison.pairs]
     assert display.line_.get_xdata() == [0, 0]
-    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("Difference of NDCG", "pair")
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == (
+        "NDCG, first minus second",
+        "Pair",
+    )
     to_data = display.ax_.transData.inverted()
     band = display.band_.get_window_extent().transformed(to_data)
     assert [band.x0, band.x1] == pytest.approx([-0.02, 0])
-    assert legend(display) == [INTERVAL, "margin 0.02"]
+    assert legend(display) == [INTERVAL, "Margin 0.02"]
 
 
 def test_segments_with_few_queries_are_hollow():
     table = ndcg_by_segment(*matrices(60), segments=SEGMENTS, method="t")
     display = from_result(table)
     assert drawn_rows(display) == as_lists(table.mean, table.confidence_interval)
-    assert (row_names(display), display.ax_.get_ylabel()) == (["AT", "BE", "CH"], "segment")
+    assert (row_names(display), display.ax_.get_ylabel()) == (["AT", "BE", "CH"], "Segment")
     assert display.line_.get_xdata()[0] == table.overall.mean
     hollow = display.ax_.get_facecolor()
     is_hollow = [point.get_markerfacecolor() == hollow for point in display.points_]
     assert is_hollow == [False, False, True]
-    assert legend(display) == [INTERVAL, "1 or 2 queries", f"all queries: {table.overall.mean:.4f}"]
+    assert legend(display) == [INTERVAL, "1 or 2 queries", f"All queries: {table.overall.mean:.4f}"]
 
 
 @pytest.mark.parametrize("differences", [False, True])
@@ -162,9 +166,9 @@ def test_segments_are_groups_whose_colours_are_in_the_legend(differences):
     assert display.ax_.get_yticks().tolist() == heights[1::3].tolist()
     names = [f"{a} vs {b}" for a, b in comparison.pairs] if differences else list(comparison.mean)
     assert legend(display) == [*names, INTERVAL, "1 or 2 queries"]
-    colors = np.reshape([point.get_color() for point in display.points_], (4, 3))
-    assert (colors == colors[0]).all()
-    assert len(set(colors[0])) == 3
+    styles = [(point.get_color(), point.get_marker()) for point in display.points_]
+    assert styles == styles[:3] * 4
+    assert len(set(styles[:3])) == 3
 
 
 def test_rows_fill_the_axes_with_a_gap_between_groups():
@@ -173,6 +177,125 @@ def test_rows_fill_the_axes_with_a_gap_between_groups():
     assert np.diff(heights).tolist() == [1, 2, 1, 2, 1, 2, 1]
     bottom, top = display.ax_.get_ylim()
     assert 0 < heights[0] - top == bottom - heights[-1] <= 1
+
+
+# Colours, order and styles
+
+
+def color_of(artist):
+    """The colour of a line or of an area."""
+    color = artist.get_facecolor() if hasattr(artist, "get_facecolor") else artist.get_color()
+    return plt.matplotlib.colors.to_rgb(color)
+
+
+@pytest.mark.parametrize("style", ["default", "ggplot", "dark_background"])
+@pytest.mark.parametrize("baseline", [None, "ranker 1"])
+def test_rankers_have_one_colour_in_all_displays(style, baseline):
+    with plt.style.context(style):
+        y, scores = noisy_rankers(5)
+        comparison = compare_rankers(y, scores, test="t", k=5, baseline=baseline)
+        curves = NDCGDisplay.from_predictions(y, scores, k=5).line_
+        colors = dict(zip(scores, map(color_of, curves), strict=True))
+        assert len(set(colors.values())) == 5
+        points = from_result(comparison).points_
+        assert list(map(color_of, points)) == list(colors.values())
+        by_value = from_result(comparison, sort=True)
+        names = row_names(by_value)
+        assert [colors[name] for name in names] == list(map(color_of, by_value.points_))
+        pairs = from_result(comparison, differences=True).points_
+        assert list(map(color_of, pairs)) == [colors[first] for first, _ in comparison.pairs]
+        for pair in comparison.pairs:
+            areas = from_comparison(comparison, pair=pair)
+            drawn = color_of(areas.better_), color_of(areas.worse_)
+            assert drawn == tuple(colors[name] for name in pair)
+
+
+def test_pairs_without_a_baseline_differ_in_colour_or_marker():
+    points = from_result(compared(5), differences=True).points_
+    assert len({(point.get_color(), point.get_marker()) for point in points}) == 10
+
+
+def test_rankers_of_segments_stay_in_the_legend_if_all_have_one_colour():
+    display = from_result(compared(2, segments=np.arange(60) // 30), curve_kwargs={"color": "red"})
+    assert legend(display) == ["ranker 0", "ranker 1", INTERVAL]
+
+
+def test_key_of_points_of_many_colours_is_grey():
+    handle = from_result(compared(3)).ax_.get_legend().legend_handles[0]
+    assert handle.get_color() == drawing.GREY
+    handle = from_result(table_of(3)).ax_.get_legend().legend_handles[0]
+    assert handle.get_color() == drawing.COLORS[0]
+
+
+@pytest.mark.parametrize(
+    ("result", "differences"),
+    [(compared(4), False), (compared(4), True), (table_of(6), False)],
+    ids=["rankers", "pairs", "segments"],
+)
+def test_sorted_rows_have_the_highest_value_first(result, differences):
+    plain = from_result(result, differences=differences)
+    display = from_result(result, differences=differences, sort=True)
+    values, *bounds = drawn_rows(display)
+    assert values == sorted(values, reverse=True)
+    order = np.argsort(drawn_rows(plain)[0])[::-1]
+    assert bounds == [np.array(bound)[order].tolist() for bound in drawn_rows(plain)[1:]]
+    assert row_names(display) == np.array(row_names(plain))[order].tolist()
+    assert drawn_rows(display.plot()) == drawn_rows(plain)
+
+
+def test_rankers_of_segments_are_sorted_by_all_queries():
+    y, scores = noisy_rankers(3)
+    scores = {name: scores[name] for name in ("ranker 2", "ranker 0", "ranker 1")}
+    comparison = compare_rankers(y, scores, test="t", segments=SEGMENTS)
+    display = from_result(comparison, sort=True)
+    best = sorted(comparison.mean, key=comparison.mean.get, reverse=True)
+    assert legend(display)[:3] == best
+    assert row_names(display) == ["all", "AT", "BE", "CH"]
+    results = [comparison, *comparison.by_segment.values()]
+    expected = [result.mean[name] for result in results for name in best]
+    assert drawn_rows(display)[0] == expected
+    assert len({point.get_color() for point in display.points_[::3]}) == 1
+
+
+def test_of_many_sorted_segments_the_best_and_the_worst_are_shown():
+    table = table_of(45)
+    values, *_ = drawn_rows(from_result(table, sort=True))
+    expected = np.sort(table.mean)[::-1]
+    assert values == [*expected[:20], *expected[-20:]]
+
+
+@pytest.mark.parametrize("sort", [False, True])
+def test_curve_kwargs_may_be_a_style_for_each_row(sort):
+    styles = [{"color": "red"}, {"marker": "x"}, {"linewidth": 5}]
+    display = from_result(compared(3), curve_kwargs=styles, sort=sort)
+    points = dict(zip(row_names(display), display.points_, strict=True))
+    first, second, third = (points[f"ranker {n}"] for n in range(3))
+    assert (first.get_color(), second.get_marker(), third.get_linewidth()) == ("red", "x", 5)
+
+
+def test_curve_kwargs_of_groups_are_those_of_each_ranker():
+    colors = ["red", "lime", "blue"]
+    styles = [{"color": color} for color in colors]
+    display = from_result(compared(3, segments=SEGMENTS), curve_kwargs=styles)
+    assert [point.get_color() for point in display.points_] == colors * 4
+
+
+@pytest.mark.parametrize(
+    ("result", "differences", "expected"),
+    [
+        (compared(4), False, "4 rankers"),
+        (compared(4), True, "6 pairs"),
+        (table_of(3), False, "3 segments"),
+        (compared(4, segments=np.arange(60) // 30), True, "6 pairs"),
+    ],
+    ids=["rankers", "pairs", "segments", "pairs of segments"],
+)
+def test_curve_kwargs_without_an_entry_for_each_row_raise(result, differences, expected):
+    with pytest.raises(
+        ValueError, match=f"^curve_kwargs must have an entry for each of {expected}"
+    ):
+        from_result(result, differences=differences, curve_kwargs=[{}, {}])
+    assert not plt.get_fignums()
 
 
 @pytest.mark.parametrize("n_segments", [40, 41])
@@ -245,6 +368,25 @@ def assert_nothing_is_covered(display):
     assert min(ax.bbox.width, 2 * ax.bbox.height) > 0.3 * display.figure_.bbox.width
 
 
+@pytest.mark.parametrize("display", MAKE)
+def test_no_text_is_smaller_than_5_points(display):
+    ax = plt.subplots(figsize=(3.3, 2))[1]
+    MAKE[display](ax=ax)
+    texts = [text for text in ax.findobj(plt.Text) if text.get_text()]
+    assert min(text.get_fontsize() for text in texts) >= 5
+
+
+def test_rows_whose_names_have_no_room_are_named_in_part():
+    ax = plt.subplots(figsize=(3.3, 2))[1]
+    display = from_result(table_of(24), ax=ax)
+    names = row_names(display)
+    every = 24 // len(names)
+    assert every > 1
+    assert names == list(map(str, range(0, 24, every)))
+    assert ax.get_yticks().tolist() == [point.get_ydata()[0] for point in display.points_][::every]
+    assert len(names) + len(ax.get_yticks(minor=True)) == 24
+
+
 @pytest.mark.parametrize(
     ("size", "layout"),
     [((3.3, 2), None), ((3.3, 2), "constrained"), ((4, 3.5), "tight")],
@@ -291,6 +433,26 @@ def test_ticks_are_as_many_as_have_room(width, fewest, most):
     assert fewest <= sum(low <= tick <= high for tick in ax.get_xticks()) <= most
 
 
+def test_numbers_of_a_grid_of_small_axes_stand_apart():
+    figure, axes = plt.subplots(2, 3, figsize=(7, 5))
+    for ax in axes.flat:
+        from_result(compared(4), differences=True, ax=ax)
+    figure.canvas.draw()
+    for ax in axes.flat:
+        low, high = ax.get_xlim()
+        labels = [text for text in ax.get_xticklabels() if low <= text.get_position()[0] <= high]
+        boxes = [label.get_window_extent() for label in labels]
+        assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+        assert labels[0].get_fontsize() >= 5
+
+
+@pytest.mark.parametrize("shared", [{"sharex": True}, {"sharey": True}], ids=["x", "y"])
+@pytest.mark.parametrize("display", ["2 rows", "24 rows", "9 curves"])
+def test_axes_that_share_their_numbers_are_drawn_on(display, shared):
+    for ax in plt.subplots(2, 2, figsize=(8, 6), **shared)[1].flat:
+        assert MAKE[display](ax=ax).ax_ is ax
+
+
 def test_figure_of_its_own_has_room_for_all():
     assert_nothing_is_covered(MAKE["differences"](name="a segment " * 20))
 
@@ -328,13 +490,13 @@ def test_from_result_draws_one_of_several_metrics(differences, segmented):
     expected = from_result(alone, differences=differences)
     np.testing.assert_allclose(drawn_rows(display), drawn_rows(expected), atol=1e-14)
     assert (row_names(display), legend(display)) == (row_names(expected), legend(expected))
-    assert display.ax_.get_xlabel() == "Difference of " * differences + "NDCG@5"
+    assert display.ax_.get_xlabel() == "NDCG@5" + ", first minus second" * differences
 
 
 def test_from_comparison_draws_one_of_several_metrics():
     result = family()
     display = from_comparison(result, pair=("ranker 2", "ranker 0"), measure="NDCG@1")
-    assert display.ax_.get_ylabel() == "Difference\nof NDCG@1"
+    assert display.ax_.get_ylabel() == "NDCG@1,\nfirst minus second"
     better, worse = (area.get_data().values for area in (display.better_, display.worse_))
     first, second = (result.values["NDCG@1", f"ranker {n}"] for n in (2, 0))
     assert (better + worse).tolist() == np.sort(first - second)[::-1].tolist()
