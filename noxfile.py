@@ -78,7 +78,7 @@ def lint(session):
 
 @nox.session(tags=["ci"])
 def readme(session):
-    """Run the blocks of README.md, where only the install lines above them, or the first, have run."""
+    """Run each block of README.md with what the install lines above it, or the first, install."""
     text = Path("README.md").read_text(encoding="utf-8")
     parts = re.split(r"^(?:.* && )?\S*python3? -m pip install ([^&\n]+)$", text, flags=re.M)
     blocks = Path(session.create_tmp()).resolve() / "blocks.md"

@@ -227,8 +227,8 @@ worst = pd.Series(ndcg, ids).nsmallest(5)
 print(worst.round(3))
 
 # %%
-# ``explain_query`` shows one list rank by rank, with the best possible one under "ideal". At ranks 2
-# to 4 are films of two and a half stars; a film of five stars is at rank 8.
+# ``explain_query`` shows one list rank by rank, with the best possible one under "ideal". At ranks
+# 2 to 4 are films of two and a half stars; a film of five stars is at rank 8.
 
 explained = explain_query(
     y_test, score, groups=users[test], query=worst.index[0], ids=titles[test], k=10
