@@ -70,6 +70,23 @@ def test_the_comparison_prints_as_shown(first_lines):
     assert str(first_lines["result"]) == shown
 
 
+CLAIMING = ["README", "docs/index", "docs/what_is_ndcg", "docs/traps", "docs/evidence",
+            "docs/tuning", "docs/whose_ndcg"]  # fmt: skip
+
+
+@pytest.mark.parametrize("page", CLAIMING)
+def test_numbers_in_prose_are_computed_on_the_page(page):
+    """Where no output shows them, a comment of the page asserts them: doctest reads comments, too."""
+    text = (ROOT / f"{page}.md").read_text(encoding="utf-8")
+    if page == "README":  # its picture and the caption are tested above
+        text = re.sub(r"<picture>.*?(?=\n\nTwo libraries)", "", text, flags=re.DOTALL)
+    run = "".join(re.findall(r"```python\n.*?```|<!--\n>>>.*?-->", text, re.DOTALL))
+    prose = re.sub(r"```.*?```|<!--.*?-->|\|.*?\|\n|`.*?`", "", text, flags=re.DOTALL)
+    prose = re.sub(r"\]\(.*?\)", "", prose)  # where links lead
+    claimed = set(re.findall(r"(?<![.\d])0\.\d+(?![.\d])", prose))  # versions begin otherwise
+    assert claimed <= set(re.findall(r"\d+\.\d+", run))
+
+
 def headings(page):
     return re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
 
