@@ -76,7 +76,7 @@ CLAIMING = ["README", "docs/index", "docs/what_is_ndcg", "docs/traps", "docs/evi
 
 @pytest.mark.parametrize("page", CLAIMING)
 def test_numbers_in_prose_are_computed_on_the_page(page):
-    """Where no output shows them, a comment of the page asserts them: doctest reads comments, too."""
+    """Those that no output shows are in a comment of the page, which doctest runs, too."""
     text = (ROOT / f"{page}.md").read_text(encoding="utf-8")
     if page == "README":  # its picture and the caption are tested above
         text = re.sub(r"<picture>.*?(?=\n\nTwo libraries)", "", text, flags=re.DOTALL)
