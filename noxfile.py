@@ -78,11 +78,11 @@ def lint(session):
 
 @nox.session(tags=["ci"])
 def readme(session):
-    """Run the blocks of README.md where only the lines above them have installed something."""
+    """Run each block of README.md with what the install lines above it, or the first, install."""
     text = Path("README.md").read_text(encoding="utf-8")
     parts = re.split(r"^(?:.* && )?\S*python3? -m pip install ([^&\n]+)$", text, flags=re.M)
     blocks = Path(session.create_tmp()).resolve() / "blocks.md"
-    blocks.write_text("", encoding="utf-8")
+    blocks.write_text(parts[0], encoding="utf-8")  # what stands above the first install line
     for packages, following in zip(parts[1::2], parts[2::2], strict=True):
         session.install(*shlex.split(packages))
         blocks.write_text(blocks.read_text(encoding="utf-8") + following, encoding="utf-8")

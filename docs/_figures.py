@@ -31,6 +31,14 @@ GROUNDS = {
 }
 
 
+def lines_of(page):
+    """Run the lines of a page above its first picture, and return what they define."""
+    text = (HERE / page).read_text(encoding="utf-8").partition("<picture>")[0]
+    defined = {}
+    exec(doctest.script_from_examples(text), defined)  # noqa: S102
+    return defined
+
+
 def gains(ax):
     """Gain of the grades 0 to 4."""
     grades = np.arange(5)
@@ -92,10 +100,9 @@ def difference_display(ax):
 
 
 def segments(ax):
-    """NDCG by segment, with intervals."""
-    y_true, scores = two_rankers()
-    device = np.repeat(["desktop", "phone", "tablet"], [150, 120, 30])
-    table = ndcg_by_segment(y_true, scores["new"], segments=device, method="t")
+    """NDCG by segment of docs/evidence.md, which is made by its own lines."""
+    page = lines_of("evidence.md")
+    table = ndcg_by_segment(page["y"], page["rankers"]["old"], **page["by"])
     IntervalDisplay.from_result(table, ax=ax)
 
 
@@ -129,11 +136,9 @@ def front(ax):
 
 def front_page(ax):
     """The two rankers of the site's front page, which are made by its own lines."""
-    page = {}
-    text = (HERE / "index.md").read_text(encoding="utf-8")
-    exec(doctest.script_from_examples(text), page)  # noqa: S102
+    page = lines_of("index.md")
     scores = {name: page[name] for name in ("new", "old")}
-    options = {"groups": page["search"], "k": 20, "plot_chance_level": True}
+    options = {"groups": page["query"], "k": 20, "plot_chance_level": True}
     NDCGDisplay.from_predictions(page["grade"], scores, ax=ax, **options)
 
 

@@ -13,7 +13,6 @@ here = Path(__file__).parent
 ORDER = [
     "tune_movie_ranker.py",
     "plot_compare_rankers.py",
-    "lightgbm_ranker.py",
     "tune_gbdt_rankers.py",
     "recommender_lists.py",
     "list_choices.py",

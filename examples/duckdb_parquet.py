@@ -43,7 +43,7 @@ for number in range(10):
 # ---------------------------
 # Each pass over the files takes some of the queries, chosen by a hash of their ids. The kernels
 # score them, so all options work. ``working_memory`` is in MiB, 1024 by default: such a small one
-# is only for show.
+# is only for show; ``verbose=True`` would print each pass.
 
 table = connection.read_parquet(str(folder / "rows" / "*.parquet"))
 columns = {"y_true": "grade", "y_score": "score", "groups": "query"}
@@ -52,7 +52,7 @@ small = {"working_memory": 200}
 ndcg_by_query(table, **columns, **options, **small).write_parquet(str(folder / "by_query.parquet"))
 by_query = connection.read_parquet(str(folder / "by_query.parquet"))
 print(by_query.order("query").limit(3))
-mean = ndcg_score(table, **columns, **options, **small, verbose=True)
+mean = ndcg_score(table, **columns, **options, **small)
 print(f"NDCG@10 {mean:.6f}")
 
 # sphinx_gallery_alt = "Histogram of the NDCG of 100,000 queries, with their mean"

@@ -63,12 +63,16 @@ for name, ranker in rankers.items():
 # %%
 # Users never seen
 # ----------------
-# The mean rating of the film is behind all three. Between them no difference can be seen: the
-# intervals have 0 in them.
+# The mean rating of the film is behind all three.
 
-comparison = compare_rankers(y_test, scores, groups=X_test.index, k=10, random_state=0)
+comparison = compare_rankers(
+    y_test, scores, groups=X_test.index, k=10, baseline="film mean", random_state=0
+)
 print(comparison)
+# sphinx_gallery_start_ignore
+assert min(comparison.confidence_interval.low) > 0
+# sphinx_gallery_end_ignore
 
-# sphinx_gallery_alt = "Differences in NDCG@10 of four rankers: those between libraries include 0"
+# sphinx_gallery_alt = "Differences in NDCG@10 from the film mean: all three libraries are above 0"
 IntervalDisplay.from_result(comparison, differences=True)
 plt.show()

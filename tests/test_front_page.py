@@ -15,13 +15,23 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+# older versions of scikit-learn have other folds, as they sort the sizes of groups otherwise
+SAME_FOLDS = 'kind="stable"' in inspect.getsource(GroupKFold)
+
+
 @pytest.fixture(scope="module")
-def one_model():
-    """NDCG@10 of the model that the README's search finds, scored in three ways."""
-    lines = README.partition("## Tune LightGBM")[0]
+def first_lines():
+    """What the lines of README above "Install" define."""
+    lines = README.partition("## Install")[0]
     test = doctest.DocTestParser().get_doctest(lines, {}, "README", None, None)
     doctest.DocTestRunner().run(test, out=lambda text: None, clear_globs=False)
-    search, X, y = (test.globs[name] for name in ("search", "X", "grade"))
+    return test.globs
+
+
+@pytest.fixture(scope="module")
+def one_model(first_lines):
+    """NDCG@10 of the model that the README's search finds, scored in three ways."""
+    search, X, y = (first_lines[name] for name in ("search", "X", "grade"))
 
     def one_list(model, X, y):
         return metrics.ndcg_score([y], [model.predict(X)], k=10)
@@ -46,12 +56,35 @@ def test_the_picture_shows_the_numbers(one_model):
     for ground in ("light", "dark"):
         drawn = (ROOT / "docs" / "_static" / f"front-{ground}.svg").read_text(encoding="utf-8")
         assert re.findall(r">(0\.\d\d)<", drawn) == list(described.values())
-    caption = README.partition("</picture>")[2].partition("##")[0]
+    caption = README.partition("</picture>")[2].partition("\n\nTwo libraries")[0]
     assert re.findall(r"0\.\d\d", caption) == list(described.values())
-    # older versions of scikit-learn have other folds, as they sort the sizes of groups otherwise
-    close = 0.01 if 'kind="stable"' in inspect.getsource(GroupKFold) else 0.05
+    close = 0.01 if SAME_FOLDS else 0.05
     shown = {name: pytest.approx(float(number), abs=close) for name, number in described.items()}
     assert one_model == shown
+
+
+@pytest.mark.ci
+@pytest.mark.skipif(not SAME_FOLDS, reason="the folds are others")
+def test_the_comparison_prints_as_shown(first_lines):
+    (shown,) = re.findall(r"^```text\n(.*?)\n```$", README, re.MULTILINE | re.DOTALL)
+    assert str(first_lines["result"]) == shown
+
+
+CLAIMING = ["README", "docs/index", "docs/what_is_ndcg", "docs/traps", "docs/evidence",
+            "docs/tuning", "docs/whose_ndcg"]  # fmt: skip
+
+
+@pytest.mark.parametrize("page", CLAIMING)
+def test_numbers_in_prose_are_computed_on_the_page(page):
+    """Those that no output shows are in a comment of the page, which doctest runs, too."""
+    text = (ROOT / f"{page}.md").read_text(encoding="utf-8")
+    if page == "README":  # its picture and the caption are tested above
+        text = re.sub(r"<picture>.*?(?=\n\nTwo libraries)", "", text, flags=re.DOTALL)
+    run = "".join(re.findall(r"```python\n.*?```|<!--\n>>>.*?-->", text, re.DOTALL))
+    prose = re.sub(r"```.*?```|<!--.*?-->|\|.*?\|\n|`.*?`", "", text, flags=re.DOTALL)
+    prose = re.sub(r"\]\(.*?\)", "", prose)  # where links lead
+    claimed = set(re.findall(r"(?<![.\d])0\.\d+(?![.\d])", prose))  # versions begin otherwise
+    assert claimed <= set(re.findall(r"\d+\.\d+", run))
 
 
 def headings(page):

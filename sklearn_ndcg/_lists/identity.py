@@ -115,7 +115,7 @@ def _of_queries(truths: ByQuery, lists: ByQuery, *, is_only: bool) -> str:
         query, other = (shown_labels([next(iter(side))]) for side in (truths, lists))
         return (
             f"No query has both a truth and a list: truths are of {query}, for example, and lists "
-            f"of {other}. Name the queries alike in both."
+            f"of {other}. Use the same query ids in both."
         )
     return ""
 

@@ -100,7 +100,8 @@ def dcg_score(
     k : int, None or "retrieved", default=None
         Cutoff: only the first `k` ranks count. None counts all of them. "retrieved" cuts each query
         at the number of documents that it retrieved (score not ``-inf``, counted after
-        ``unjudged="omit"``). For rows of lists None is the cutoff that they were read with.
+        ``unjudged="omit"``). For `Rows`, None means the cutoff passed to `from_lists` or
+        `from_trec`.
 
     gain : {"linear", "exponential"}, table or callable, default="linear"
         Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a table (a sequence for the
@@ -451,7 +452,8 @@ def dcg_samples(
     k : int, None or "retrieved", default=None
         Cutoff: only the first `k` ranks count. None counts all of them. "retrieved" cuts each query
         at the number of documents that it retrieved (score not ``-inf``, counted after
-        ``unjudged="omit"``). For rows of lists None is the cutoff that they were read with.
+        ``unjudged="omit"``). For `Rows`, None means the cutoff passed to `from_lists` or
+        `from_trec`.
 
     gain : {"linear", "exponential"}, table or callable, default="linear"
         Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a table (a sequence for the

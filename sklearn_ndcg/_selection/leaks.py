@@ -91,7 +91,7 @@ class QuerySizes:
         differences = _differences(scored, self.lengths_of(scored.labels), "all_groups")
         if differences:
             raise ValueError(
-                f"Scored queries are not complete: {differences} Split whole queries, with "
+                f"Scored queries are incomplete: {differences} Split whole queries, with "
                 "QuerySplitter or GroupKFold, and do not let the tool draw rows: subsample=1.0, "
                 "resource='max_queries'. all_groups must have the ids of all rows that are split."
             )

@@ -82,10 +82,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     scoring : GroupedScorer, default=None
         A scorer with a single cutoff, for `score` and early stopping; it uses the ranker's ids. It
         stops estimators of LightGBM, XGBoost and CatBoost, and those with `staged_predict` and
-        `n_estimators` or `max_iter`, such as `HistGradientBoostingRegressor`. CatBoost and these
-        fit all rounds first; these are then fitted again, up to the best. None is the NDCG@k of the
-        three libraries' rankers, whose gain is linear in CatBoost, otherwise exponential (unless by
-        `label_gain` or `ndcg_exp_gain`).
+        `n_estimators` or `max_iter`, such as `HistGradientBoostingRegressor`. CatBoost and
+        scikit-learn's estimators fit all rounds first; the latter are then refitted up to the best.
+        None is the NDCG@k of the three libraries' rankers, whose gain is linear in CatBoost,
+        otherwise exponential (unless by `label_gain` or `ndcg_exp_gain`).
 
     validation : {"random", "last"}, default="random"
         Which queries are held out: drawn by `random_state` as for `max_queries`, or the last ones
@@ -354,7 +354,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             As in `predict` and `fit`.
 
         sample_weight, groups : array-like, default=None
-            As in `fit`. A query weighs the mean of its rows.
+            As in `fit`. The weight of a query is the mean weight of its rows.
 
         Returns
         -------
@@ -380,7 +380,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def _per_feature(self, name: str) -> Array:
         """An array of the inner estimator, with 0 for the group columns."""
         if isinstance(self.estimator_, Pipeline) and len(self.estimator_.steps) > 1:
-            raise AttributeError(f"{name} is about the Pipeline's columns, not those of X.")
+            raise AttributeError(
+                f"the Pipeline has transformed the columns: read `ranker.estimator_[-1].{name}`."
+            )
         values = libraries.fitted_array(libraries.last_step(self.estimator_), name)
         return columns.insert_zeros(values, self._group_columns, self._columns, self.n_features_in_)
 

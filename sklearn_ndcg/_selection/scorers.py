@@ -640,7 +640,7 @@ class GroupedScorer(BaseEstimator, Generic[Score]):  # type: ignore[misc]
             Relevance. With several columns each row is a query and does not need an id.
 
         sample_weight : array-like of shape (n_documents,), default=None
-            Weights; a query weighs the mean of its rows.
+            Weights; the weight of a query is the mean weight of its rows.
 
         groups : array-like of shape (n_documents,), default=None
             The query id of each row. Ignored if `group_by` says where in X they are.

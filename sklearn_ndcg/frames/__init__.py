@@ -157,7 +157,7 @@ def ndcg_score(
         Cutoff, as in `sklearn_ndcg.ndcg_score`.
 
     sample_weight : str, default=None
-        The column of weights, one per row; a query weighs the mean of its rows.
+        The column of weights, one per row; the weight of a query is their mean.
 
     working_memory : float, default=None
         About how many MiB a pass or a partition may take, which gives their number: one pass if all

@@ -186,7 +186,7 @@ def an_array_of_x_and_of_y():
         (the_fold_as_one_ranking, "got no groups"),
         (ids_of_all_rows_in_a_metric, rf"got {len(Y)}\. .* make_ndcg_scorer\(group_by=\.\.\.\)"),
         (an_array_of_x_and_of_y, "makes an array of y .* RFECV .* route .* groups"),
-        (rows_drawn_before_the_split, "not complete: .* than in all_groups"),
+        (rows_drawn_before_the_split, "incomplete: .* than in all_groups"),
     ],
 )
 def test_scripts_that_cannot_be_scored_are_errors(script, words):

@@ -378,7 +378,7 @@ def test_attributes_that_nothing_has_get_no_hint(name):
     ("inner", "name", "words"),
     [
         (Ridge(), "feature_importances_", "'Ridge' object has no attribute 'feature_importances_'"),
-        (make_pipeline(StandardScaler(), Ridge()), "coef_", "about the Pipeline's columns"),
+        (make_pipeline(StandardScaler(), Ridge()), "coef_", r"estimator_\[-1\]\.coef_"),
         (Ridge(), "classes_", "'Ridge' object has no attribute 'classes_'"),
         (SVC(), "predict_proba", "'GroupedRanker' has no attribute 'predict_proba'"),
     ],
