@@ -318,11 +318,13 @@ def test_negative_gains_that_cancel_out_tie():
     assert found == pytest.approx(expected, abs=1e-15)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])  # XGBoost and CatBoost have float32
 @pytest.mark.parametrize("share", np.logspace(-7, -4, 4))
-def test_equal_gains_close_to_the_highest_tie(share):
+def test_equal_gains_close_to_the_highest_tie(share, dtype):
     y, expected = [4, 0, 2], ndcg_score([[4, 0, 2]], [[1, 1, 0]])
     # the first two rows lack twice this share of the highest gain
     proba = [[0, 0, 0, 2 * share, 1 - 2 * share], [0, 0, share, 0, 1 - share], [0.5, 0, 0, 0, 0.5]]
+    proba = np.array(proba, dtype)
     assert ONE_RANKING(Given().fit(proba), proba, y) == pytest.approx(expected, abs=1e-15)
 
 
