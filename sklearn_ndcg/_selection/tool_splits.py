@@ -81,9 +81,14 @@ def split_under_way(
         if numbers is not None:
             return _in_sets(queries, numbers, scored, np.asarray(found["train"]))
         n_columns, n_before = ((shape_of(table) or (0, 0))[1] for table in (X, found["X"]))
-        is_counted = column_names(X) is None and group_columns(X, group_by)
-        return OtherIds(n_columns, n_before) if is_counted and n_columns < n_before else None
+        if n_columns < n_before and counts_columns(X, group_by):
+            return OtherIds(n_columns, n_before)
     return None
+
+
+def counts_columns(X: Table, group_by: GroupBy) -> bool:
+    """Whether `group_by` has the number of a column, which other columns may have had before."""
+    return column_names(X) is None and bool(group_columns(X, group_by))
 
 
 def count_all_rows() -> int:

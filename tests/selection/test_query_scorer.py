@@ -261,6 +261,19 @@ def test_an_option_with_a_value_per_row_is_refused(data, price, convert):
         cross_val_score(Ridge(), X, y, scoring=scorer, **options)
 
 
+def test_metadata_of_all_rows_is_refused_in_a_fold(data, price):
+    """A scorer of the user that forgets to take the prices of the test rows."""
+    X, y, query = data
+    scorer = make_query_scorer(revenue, group_by=lambda X: query[X.index])
+
+    def scoring(model, X, y):
+        return scorer(model, X, y, price=price)
+
+    cv = list(GroupKFold(4).split(X, y, query))
+    with pytest.raises(ValueError, match=r"price has .*price=X\['price'\]"):
+        cross_val_score(Ridge(), X, y, scoring=scoring, cv=cv, error_score="raise")
+
+
 @pytest.mark.parametrize(
     "table",
     [
