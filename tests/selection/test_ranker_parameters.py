@@ -343,6 +343,7 @@ BOOSTING = HistGradientBoostingRegressor(categorical_features=[0], max_iter=2)
         ("per_feature_ctr", ["2:Borders:Prior=0.5"]),
         ("forcedsplits_filename", "splits.json"),
         ("transformers", [("a", "drop", slice(1, 3))]),
+        ("transformers", [("a", "drop", slice(None, 3))]),
         # inside of others
         ("param_grid", [{"boosting__categorical_features": [[True, False]]}]),
         ("param_grid", {"regressor": [Ridge(), BOOSTING]}),
