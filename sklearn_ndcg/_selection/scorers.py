@@ -766,7 +766,7 @@ class GroupedScorer(BaseEstimator, Generic[Score]):  # type: ignore[misc]
         """
         n_rows, longest = rankings.shape[0], rankings.grouping.lengths.max()
         n_all = tool_splits.count_all_rows()
-        options = {name: getattr(self, name) for name in self._options}
+        options: dict[str, Any] = {name: getattr(self, name) for name in self._options}
         for name, value in [*options.items(), *metadata.items()]:
             n = 0 if isinstance(value, str | bytes | Mapping | Set) else _length(value)
             refused = {n_all} - {n_rows} if name in metadata else {n_rows, n_all}

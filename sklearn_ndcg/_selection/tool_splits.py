@@ -6,7 +6,7 @@ scikit-learn renames what is read here, scorers say nothing of cut queries, and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from inspect import currentframe
@@ -168,21 +168,24 @@ def _in_sets(queries: _AllQueries, numbers: Ints, scored: Grouping, train: Ints)
 
 def _splitting_frame() -> FrameType | None:
     """The innermost function of scikit-learn's tools that is running."""
-    frame = currentframe()
-    while frame is not None:
-        name = frame.f_code.co_name
-        if name in FUNCTIONS and str(frame.f_globals.get("__name__")).startswith("sklearn."):
+    for frame in _running():
+        module = str(frame.f_globals.get("__name__"))
+        if frame.f_code.co_name in FUNCTIONS and module.startswith("sklearn."):
             return frame
-        frame = frame.f_back
     return None
 
 
 def in_score_of_pipeline() -> bool:
     """Whether a Pipeline is being scored, so that its last step gets a transformed X."""
+    return any(
+        frame.f_code.co_name == "score" and isinstance(frame.f_locals.get("self"), Pipeline)
+        for frame in _running()
+    )
+
+
+def _running() -> Iterator[FrameType]:
+    """The functions that are running, from the innermost to the outermost."""
     frame = currentframe()
     while frame is not None:
-        is_score = frame.f_code.co_name == "score"
-        if is_score and isinstance(frame.f_locals.get("self"), Pipeline):
-            return True
+        yield frame
         frame = frame.f_back
-    return False
