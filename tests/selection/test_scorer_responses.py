@@ -272,8 +272,9 @@ def test_response_method_is_asked_for_where_probabilities_have_no_classes(data):
     with pytest.warns(UserWarning, match="^Untyped has predict_proba but no classes_.*'predict'"):
         assert make_ndcg_scorer()(model, X, y, groups=query) == expected
     assert make_ndcg_scorer(response_method="predict")(model, X, y, groups=query) == expected
-    model.classes_ = None  # a regressor of AutoGluon
-    assert make_ndcg_scorer()(model, X, y, groups=query) == expected
+    for classes in (None, [1]):  # a regressor of AutoGluon; of one class nothing is to be ranked
+        model.classes_ = classes
+        assert make_ndcg_scorer()(model, X, y, groups=query) == expected
 
 
 # --- expected gains that are equal in exact arithmetic
