@@ -584,7 +584,7 @@ class GroupedScorer(BaseEstimator, Generic[Score]):  # type: ignore[misc]
         Parameters
         ----------
         **params
-            The new values, by name.
+            The new values, by name. A ValueError for a `score_func` that has other options.
 
         Returns
         -------
@@ -653,7 +653,8 @@ class GroupedScorer(BaseEstimator, Generic[Score]):  # type: ignore[misc]
 
         **metadata
             What the `score_func` of `make_query_scorer` takes besides: arrays with one value per
-            row, of which it gets those of each query, and anything else as it is.
+            row, of which it gets those of each query, and anything else as it is. A ValueError for
+            those of all rows that a tool has split.
 
         Returns
         -------

@@ -77,6 +77,13 @@ def test_score_func_is_averaged_over_queries(some_undefined, undefined, value, i
     assert warned == [(UndefinedMetricWarning, True)] * (undefined == "warn")
 
 
+def test_the_warning_of_a_negative_mean_has_a_zero_without_a_sign(some_undefined):
+    X, y, query = some_undefined
+    scorer = make_query_scorer(binary(roc_auc_score), greater_is_better=False)
+    with pytest.warns(UndefinedMetricWarning, match=r"set to 0\.0 .*undefined=0\.0 "):
+        scorer(FirstColumn(), X, y, groups=query)
+
+
 def test_greater_is_better_false_gives_the_negative_mean(some_undefined):
     X, y, query = some_undefined
     function = binary(average_precision_score)
