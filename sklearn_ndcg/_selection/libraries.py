@@ -1,12 +1,13 @@
 """How LightGBM, XGBoost, CatBoost and Pipelines are fitted: groups, weights, fit parameters.
 
-A library is recognised by its `fit`'s parameter for groups; `INTERFACES` has an entry for each.
+What takes groups is recognised by the parameter of its `fit` for these, of which `INTERFACES` has
+all, and a library by another one, in `LIBRARIES`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from inspect import Parameter, signature
 from typing import Any, TypeAlias
@@ -108,6 +109,13 @@ INTERFACES: dict[str, Callable[[QueryRows], Params]] = {
     "group": lambda rows: {"group": rows.lengths, "sample_weight": rows.weight},
 }
 
+# The three libraries, by a parameter that the `fit` of all their estimators has, and no other.
+LIBRARIES = {
+    "base_margin_eval_set": "XGBoost",
+    "use_best_model": "CatBoost",
+    "eval_init_score": "LightGBM",
+}
+
 # Words in the names of parameters that may refer to columns by number, and in the names of those
 # that only say how many columns to use.
 _ABOUT_COLUMNS = re.compile(
@@ -116,10 +124,21 @@ _ABOUT_COLUMNS = re.compile(
 _ABOUT_QUANTITIES = re.compile("^(bootstrap|enable|k|keep|max|min|n|num|sub)_|fraction|range")
 
 
+def taken_by_fit(estimator: Estimator) -> Mapping[str, Parameter]:
+    """The parameters of an estimator's `fit`."""
+    return signature(estimator.fit).parameters
+
+
 def groups_parameter(last: Estimator) -> str | None:
     """The parameter for groups of the `fit` of `last`; None for an estimator that takes none."""
-    taken = signature(last.fit).parameters
+    taken = taken_by_fit(last)
     return next((name for name in INTERFACES if name in taken), None)
+
+
+def library_of(estimator: Estimator) -> str | None:
+    """The library of a ranker, regressor or classifier; None if it is none of the three."""
+    taken = taken_by_fit(estimator)
+    return next((library for name, library in LIBRARIES.items() if name in taken), None)
 
 
 def is_about_columns(name: str) -> bool:
@@ -150,7 +169,7 @@ def params_of_fit(last: Estimator, train: QueryRows) -> Params:
     name = groups_parameter(last)
     added = INTERFACES[name](train) if name else {"sample_weight": train.weight}
     added = {name: value for name, value in added.items() if value is not None}
-    taken = signature(last.fit).parameters
+    taken = taken_by_fit(last)
     takes_any = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in taken.values())
     if not (takes_any or added.keys() <= taken.keys()):
         raise TypeError(
@@ -210,7 +229,7 @@ def _requests_of(last: object) -> Requests:
         for name in [name for name in inner if name in own or inner[name] is None]:
             requests.fit.add_request(param=name, alias=UNUSED)  # removes it
         if hasattr(last, "fit") and not hasattr(last, "get_metadata_routing"):
-            for name in signature(last.fit).parameters.keys() & set(CATBOOST_COLUMNS):
+            for name in taken_by_fit(last).keys() & set(CATBOOST_COLUMNS):
                 requests.fit.add_request(param=name, alias=True)
     return requests
 
@@ -236,7 +255,7 @@ def route(ranker: Estimator, rows: QueryRows, grouping: Grouping | None) -> Quer
     """
     last = last_step(ranker.estimator)
     passed = {} if grouping is None else {"groups": grouping.labels[grouping.row_codes()]}
-    if "groups" in signature(last.fit).parameters:
+    if "groups" in taken_by_fit(last):
         rows, passed = replace(rows, params=rows.params | passed), {}
     if not sklearn.get_config()["enable_metadata_routing"]:
         if passed:

@@ -277,6 +277,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         last = libraries.last_step(inner)
 
         def fit_last(train: QueryRows, held_out: QueryRows | None) -> None:
+            refusals.refuse_dates(last, train.X)  # steps may have made numbers of them
             params = libraries.params_of_fit(last, train)
             if held_out is None:
                 last.fit(train.X, train.y, **params)

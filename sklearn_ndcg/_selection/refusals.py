@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable
-from inspect import signature
 from numbers import Number
 from typing import Any
 
@@ -21,6 +20,7 @@ from sklearn_ndcg._selection.libraries import (
     groups_parameter,
     is_about_columns,
     is_aligned,
+    library_of,
     parameters_in,
     settings_of,
 )
@@ -147,7 +147,7 @@ def _counts_rows(name: str, value: object, n_rows: int) -> bool:
 
 def refuse_dates(inner: Estimator, X: Table) -> None:
     """Raise for dates that LightGBM or CatBoost would get: those of Polars end the process."""
-    if {"eval_init_score", "use_best_model"} & signature(inner.fit).parameters.keys():
+    if library_of(inner) in ("LightGBM", "CatBoost"):
         _raise_about(date_columns(X), inner, None)
 
 

@@ -103,7 +103,7 @@ def _without_rounding_errors(proba: Floats, gains: Floats) -> Floats:
     # Close to the highest gain, the difference from it is rounded, as it has more digits.
     single = np.count_nonzero(gains) <= 1
     missing = highest - means if single else (proba * (highest - gains)).sum(axis=1)
-    close = (missing < highest / 1024) & (proba.dtype == np.float64)
+    close = missing < highest / 1024
     return np.where(close, highest - _to_40_bits(missing, missing), _to_40_bits(means, means))
 
 

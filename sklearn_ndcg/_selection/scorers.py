@@ -584,7 +584,7 @@ class GroupedScorer(BaseEstimator, Generic[Score]):  # type: ignore[misc]
         Parameters
         ----------
         **params
-            The new values, by name.
+            The new values, by name. A ValueError for a `score_func` that has other options.
 
         Returns
         -------
@@ -597,6 +597,12 @@ class GroupedScorer(BaseEstimator, Generic[Score]):  # type: ignore[misc]
             raise ValueError(
                 f"Invalid parameter {unknown[0]!r} for {self!r}. Valid parameters are: "
                 f"{list(known)!r}."
+            )
+        changed = params.get("score_func", self.score_func)
+        if _defaults_of(changed).keys() != _defaults_of(self.score_func).keys():
+            raise ValueError(
+                f"score_func={changed!r} has other options than {self.score_func!r}: make a new "
+                "scorer."
             )
         super().set_params(**params)
         return self
@@ -647,7 +653,8 @@ class GroupedScorer(BaseEstimator, Generic[Score]):  # type: ignore[misc]
 
         **metadata
             What the `score_func` of `make_query_scorer` takes besides: arrays with one value per
-            row, of which it gets those of each query, and anything else as it is.
+            row, of which it gets those of each query, and anything else as it is. A ValueError for
+            those of all rows that a tool has split.
 
         Returns
         -------
@@ -658,7 +665,7 @@ class GroupedScorer(BaseEstimator, Generic[Score]):  # type: ignore[misc]
         y_score, groups = self.scores_and_groups(estimator, X, y, groups)
         rankings = rankings_of(y, y_score, groups, sample_weight, sort=False)
         if isinstance(measure, QueryFunction):
-            self._refuse_options_per_row(rankings.shape[0], int(rankings.grouping.lengths.max()))
+            self._refuse_values_per_row(rankings, metadata)
             refuse_reordered(X=X, **metadata)
             measure, rankings = _with_metadata(measure, rankings, metadata)
         elif metadata:
@@ -746,28 +753,35 @@ class GroupedScorer(BaseEstimator, Generic[Score]):  # type: ignore[misc]
         Callbacks of scikit-learn 1.9 score X as the estimator inside gets it.
         """
         removed = _removed.get()
-        if removed and columns.column_names(X) is None and columns.group_columns(X, self.group_by):
+        if removed and tool_splits.counts_columns(X, self.group_by):
             raise ValueError(
                 f"group_by={self.group_by!r} counts the columns of an X from which GroupedRanker "
                 f"has removed the column {', '.join(map(repr, removed))}, and may find another "
                 "one: leave this scorer out of callbacks, and score the fitted GroupedRanker."
             )
 
-    def _refuse_options_per_row(self, n_rows: int, longest: int) -> None:
-        """Raise if an option of a query's function has one value for each row of all queries."""
-        for name in self._options:
-            value = getattr(self, name)
+    def _refuse_values_per_row(self, rankings: Rankings, metadata: Mapping[str, Any]) -> None:
+        """Raise if a query's function would get one value for each row of all queries.
+
+        Metadata may have a value for each scored row, but not for each row of the whole X.
+        """
+        n_rows, longest = rankings.shape[0], rankings.grouping.lengths.max()
+        n_all = tool_splits.count_all_rows()
+        options: dict[str, Any] = {name: getattr(self, name) for name in self._options}
+        for name, value in [*options.items(), *metadata.items()]:
             n = 0 if isinstance(value, str | bytes | Mapping | Set) else _length(value)
-            if n > longest and n in (n_rows, tool_splits.count_all_rows()):
-                function = _checks.name_of(self.score_func)
-                raise ValueError(
-                    f"{name} has {n} values, as there are rows, and {function} would get all of "
-                    f"them for each query. Leave {name} out of make_query_scorer. With metadata "
-                    f"routing on, call set_score_request({name}=True), and pass "
-                    f"params={{{name!r}: {name}}} to the tool; with routing off, pass a function "
-                    f"of X: scoring=lambda model, X, y: scorer(model, X, y, {name}=X[{name!r}]). "
-                    "If these are not values of rows, pass a function that returns them."
-                )
+            refused = {n_all} - {n_rows} if name in metadata else {n_rows, n_all}
+            if n <= longest or n not in refused:
+                continue
+            function = _checks.name_of(self.score_func)
+            raise ValueError(
+                f"{name} has {n} values, as there are rows, and {function} would get all of "
+                f"them for each query. Leave {name} out of make_query_scorer. With metadata "
+                f"routing on, call set_score_request({name}=True), and pass "
+                f"params={{{name!r}: {name}}} to the tool; with routing off, pass a function "
+                f"of X: scoring=lambda model, X, y: scorer(model, X, y, {name}=X[{name!r}]). "
+                "If these are not values of rows, pass a function that returns them."
+            )
 
     def _accept_sample_weight(self) -> bool:
         # scikit-learn 1.7 and later ask this of every scorer in a dict, with routing off

@@ -1,6 +1,6 @@
 """Early stopping on held-out queries, by the library's own NDCG or by a scorer.
 
-A library is recognised by a parameter of its `fit`; `BOOSTERS` has an entry for each.
+`BOOSTERS` has an entry for each library.
 """
 
 from __future__ import annotations
@@ -180,8 +180,8 @@ def _lacks_queries(params: Params) -> bool:
 
 def _booster_of(last: Estimator) -> Booster | None:
     """How the library of `last` is stopped; None if it is none of the three."""
-    taken = signature(last.fit).parameters
-    return next((booster for name, booster in BOOSTERS.items() if name in taken), None)
+    library = libraries.library_of(last)
+    return None if library is None else BOOSTERS[library]
 
 
 def _fit_lightgbm(last: Estimator, train: QueryRows, rule: StoppingRule, params: Params) -> int:
@@ -323,14 +323,14 @@ _LIGHTGBM_CUTOFFS = {"eval_at", "map_at", "map_eval_at", "ndcg_at", "ndcg_eval_a
 # the parameters of `fit` for data to evaluate each round on
 _EVALUATED = ("eval_set", "eval_X", "eval_y")
 
-# How to stop an estimator whose `fit` has a parameter of this name, which is not that of groups.
+# How to stop an estimator of a library.
 BOOSTERS = {
-    "base_margin_eval_set": Booster(_fit_xgboost, {"early_stopping_rounds"}),
-    "use_best_model": Booster(
+    "XGBoost": Booster(_fit_xgboost, {"early_stopping_rounds"}),
+    "CatBoost": Booster(
         _fit_catboost,
         {"early_stopping_rounds", "od_pval", "od_type", "od_wait", "use_best_model"},
     ),
-    "eval_init_score": Booster(
+    "LightGBM": Booster(
         _fit_lightgbm,
         {"early_stopping", "early_stopping_round", "early_stopping_rounds", "n_iter_no_change"},
     ),

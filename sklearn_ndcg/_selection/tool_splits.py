@@ -6,7 +6,7 @@ scikit-learn renames what is read here, scorers say nothing of cut queries, and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from inspect import currentframe
@@ -81,9 +81,14 @@ def split_under_way(
         if numbers is not None:
             return _in_sets(queries, numbers, scored, np.asarray(found["train"]))
         n_columns, n_before = ((shape_of(table) or (0, 0))[1] for table in (X, found["X"]))
-        is_counted = column_names(X) is None and group_columns(X, group_by)
-        return OtherIds(n_columns, n_before) if is_counted and n_columns < n_before else None
+        if n_columns < n_before and counts_columns(X, group_by):
+            return OtherIds(n_columns, n_before)
     return None
+
+
+def counts_columns(X: Table, group_by: GroupBy) -> bool:
+    """Whether `group_by` has the number of a column, which other columns may have had before."""
+    return column_names(X) is None and bool(group_columns(X, group_by))
 
 
 def count_all_rows() -> int:
@@ -163,21 +168,24 @@ def _in_sets(queries: _AllQueries, numbers: Ints, scored: Grouping, train: Ints)
 
 def _splitting_frame() -> FrameType | None:
     """The innermost function of scikit-learn's tools that is running."""
-    frame = currentframe()
-    while frame is not None:
-        name = frame.f_code.co_name
-        if name in FUNCTIONS and str(frame.f_globals.get("__name__")).startswith("sklearn."):
+    for frame in _running():
+        module = str(frame.f_globals.get("__name__"))
+        if frame.f_code.co_name in FUNCTIONS and module.startswith("sklearn."):
             return frame
-        frame = frame.f_back
     return None
 
 
 def in_score_of_pipeline() -> bool:
     """Whether a Pipeline is being scored, so that its last step gets a transformed X."""
+    return any(
+        frame.f_code.co_name == "score" and isinstance(frame.f_locals.get("self"), Pipeline)
+        for frame in _running()
+    )
+
+
+def _running() -> Iterator[FrameType]:
+    """The functions that are running, from the innermost to the outermost."""
     frame = currentframe()
     while frame is not None:
-        is_score = frame.f_code.co_name == "score"
-        if is_score and isinstance(frame.f_locals.get("self"), Pipeline):
-            return True
+        yield frame
         frame = frame.f_back
-    return False

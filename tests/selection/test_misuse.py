@@ -97,6 +97,12 @@ def a_column_number_where_the_tool_removes_columns():
     RFECV(Ridge(), scoring=BY_NUMBER, cv=WHOLE).fit(np.c_[QUERY, ordinal, Y // 2], Y)
 
 
+def a_column_number_that_then_finds_a_query_in_each_row():
+    ranks = np.argsort(np.argsort(Y, kind="stable"))
+    selector = RFECV(Ridge(), scoring=BY_NUMBER, cv=WHOLE, min_features_to_select=2)
+    selector.fit(np.c_[1000 * QUERY, ranks, Y // 2], Y)
+
+
 CUT_QUERIES = {
     "a search with cv=5": lambda: GridSearchCV(Ridge(), ALPHAS, scoring=SCORER, cv=5).fit(X, Y),
     "cv is left out": lambda: cross_val_score(Ridge(), X, Y, scoring=SCORER),
@@ -123,11 +129,15 @@ CUT_QUERIES = {
     "a column number, where the tool removes columns": (
         a_column_number_where_the_tool_removes_columns
     ),
+    "a column number that then finds a query in each row": (
+        a_column_number_that_then_finds_a_query_in_each_row
+    ),
 }
 WORDS = {  # where the warning is not of a leak
     "halving by rows": r"is scored on \d+ of its \d+ rows.*'n_samples' draws rows",
     "a ranker scored by hand on rows of its queries": r"than in training: .* QuerySplitter",
     "a column number, where the tool removes columns": "pass groups instead of group_by=0",
+    "a column number that then finds a query in each row": "pass groups instead of group_by=0",
 }
 
 

@@ -77,6 +77,13 @@ def test_score_func_is_averaged_over_queries(some_undefined, undefined, value, i
     assert warned == [(UndefinedMetricWarning, True)] * (undefined == "warn")
 
 
+def test_the_warning_of_a_negative_mean_has_a_zero_without_a_sign(some_undefined):
+    X, y, query = some_undefined
+    scorer = make_query_scorer(binary(roc_auc_score), greater_is_better=False)
+    with pytest.warns(UndefinedMetricWarning, match=r"set to 0\.0 .*undefined=0\.0 "):
+        scorer(FirstColumn(), X, y, groups=query)
+
+
 def test_greater_is_better_false_gives_the_negative_mean(some_undefined):
     X, y, query = some_undefined
     function = binary(average_precision_score)
@@ -259,6 +266,19 @@ def test_an_option_with_a_value_per_row_is_refused(data, price, convert):
         options["params"] = {"groups": options.pop("groups")}
     with pytest.raises(ValueError, match=words):
         cross_val_score(Ridge(), X, y, scoring=scorer, **options)
+
+
+def test_metadata_of_all_rows_is_refused_in_a_fold(data, price):
+    """A scorer of the user that forgets to take the prices of the test rows."""
+    X, y, query = data
+    scorer = make_query_scorer(revenue, group_by=lambda X: query[X.index])
+
+    def scoring(model, X, y):
+        return scorer(model, X, y, price=price)
+
+    cv = list(GroupKFold(4).split(X, y, query))
+    with pytest.raises(ValueError, match=r"price has .*price=X\['price'\]"):
+        cross_val_score(Ridge(), X, y, scoring=scoring, cv=cv, error_score="raise")
 
 
 @pytest.mark.parametrize(

@@ -272,8 +272,9 @@ def test_response_method_is_asked_for_where_probabilities_have_no_classes(data):
     with pytest.warns(UserWarning, match="^Untyped has predict_proba but no classes_.*'predict'"):
         assert make_ndcg_scorer()(model, X, y, groups=query) == expected
     assert make_ndcg_scorer(response_method="predict")(model, X, y, groups=query) == expected
-    model.classes_ = None  # a regressor of AutoGluon
-    assert make_ndcg_scorer()(model, X, y, groups=query) == expected
+    for classes in (None, [1]):  # a regressor of AutoGluon; of one class nothing is to be ranked
+        model.classes_ = classes
+        assert make_ndcg_scorer()(model, X, y, groups=query) == expected
 
 
 # --- expected gains that are equal in exact arithmetic
@@ -318,11 +319,13 @@ def test_negative_gains_that_cancel_out_tie():
     assert found == pytest.approx(expected, abs=1e-15)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])  # XGBoost and CatBoost have float32
 @pytest.mark.parametrize("share", np.logspace(-7, -4, 4))
-def test_equal_gains_close_to_the_highest_tie(share):
+def test_equal_gains_close_to_the_highest_tie(share, dtype):
     y, expected = [4, 0, 2], ndcg_score([[4, 0, 2]], [[1, 1, 0]])
     # the first two rows lack twice this share of the highest gain
     proba = [[0, 0, 0, 2 * share, 1 - 2 * share], [0, 0, share, 0, 1 - share], [0.5, 0, 0, 0, 0.5]]
+    proba = np.array(proba, dtype)
     assert ONE_RANKING(Given().fit(proba), proba, y) == pytest.approx(expected, abs=1e-15)
 
 

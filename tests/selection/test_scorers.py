@@ -161,6 +161,9 @@ def test_parameters_that_a_scorer_does_not_have_cannot_be_set():
     assert str(caught.value).count("log_base") == 1
     with pytest.raises(ValueError, match="Invalid parameter 'grade'"):
         make_ndcg_scorer().set_params(grade=10)
+    for metric in ("dcg", top_is_best):  # which have other options
+        with pytest.raises(ValueError, match="score_func=.* make a new scorer"):
+            make_ndcg_scorer().set_params(score_func=metric)
 
 
 @pytest.mark.parametrize(
@@ -226,6 +229,12 @@ def test_name_spells_the_keys(name, keys, data):
     assert [make_ndcg_scorer(k=k, name=name).__name__ for k in cutoffs] == keys
 
 
+def test_a_list_of_one_cutoff_gives_a_dict(data):
+    X, y, query = data
+    expected = make_ndcg_scorer(k=3)(FirstColumn(), X, y, groups=query)
+    assert make_ndcg_scorer(k=[3])(FirstColumn(), X, y, groups=query) == {"ndcg@3": expected}
+
+
 # --- in scikit-learn's tools; more of them in test_tool_matrix.py
 
 
@@ -249,8 +258,9 @@ def test_groups_under_an_alias_and_sample_weight_are_routed(data, routing):
 
 @pytest.mark.parametrize("changed", [clone, lambda scorer: scorer.set_params(k=3)])
 def test_score_requests_merge_and_are_kept(changed, routing):
-    scorer = changed(make_ndcg_scorer().set_score_request(sample_weight=True))
-    requests = {"groups": True, "sample_weight": True}
+    scorer = make_ndcg_scorer().set_score_request(sample_weight=True)
+    scorer = changed(scorer.set_score_request(groups="session"))
+    requests = {"groups": "session", "sample_weight": True}
     assert scorer.get_metadata_routing().score.requests == requests
 
 

@@ -9,6 +9,7 @@ import re
 import warnings
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from types import FunctionType
 
 import numpy as np
 import pandas as pd
@@ -108,6 +109,13 @@ def test_cut_queries_of_an_incremental_learning_curve_are_seen():
     learning_curve(SGDRegressor(), LEVEL, Y, cv=WHOLE, **options)
 
 
+def test_the_example_is_the_first_by_its_id():
+    ids = np.array(["b", "a", "c"])[np.arange(12) % 3]
+    rows = pd.DataFrame({"a": np.arange(12.0)}, index=pd.Index(ids, name="q"))
+    with pytest.warns(QueryLeakWarning, match="query 'a' has"):
+        cross_val_score(Ridge(), rows, np.arange(12) % 2, scoring=SCORER, cv=2)
+
+
 def test_the_warning_has_an_example_and_says_what_to_do():
     train, test = next(CUT.split(X))
     n_here, n_trained = (np.bincount(QUERY[rows], minlength=30) for rows in (test, train))
@@ -148,6 +156,16 @@ def test_training_rows_that_are_as_many_as_test_rows_say_nothing():
     rows = pd.DataFrame({"a": np.sin(np.arange(16.0))}, index=query)
     options = {"cv": [(range(8), range(8, 16))], "return_train_score": True, **RAISE}
     cross_validate(Ridge(), rows, np.arange(16) % 3, scoring=SCORER, **options)
+
+
+def test_training_rows_that_have_the_shape_of_the_test_rows_say_nothing():
+    """Half of each query is in each set: the training rows are no second cut."""
+    rows = LEVEL[:16].set_index(pd.Index(np.arange(16) // 4, name="q"))
+    half = np.arange(16) % 2 == 0
+    options = {"cv": [(half, ~half)], "return_train_score": True, **RAISE}
+    with pytest.warns(QueryLeakWarning) as caught:
+        cross_validate(Ridge(), rows, np.arange(16) % 3, scoring=SCORER, **options)
+    assert len(leaks(caught)) == 1
 
 
 def test_training_rows_of_a_learning_curve_say_nothing():
@@ -215,12 +233,16 @@ def as_many_rows(n_queries=20):
     return X, query, np.arange(len(X)) % 3, [(first, ~first), (~first, first)]
 
 
-def test_test_rows_in_another_order_say_nothing():
+@pytest.mark.filterwarnings("ignore:The column of ids")
+@pytest.mark.parametrize("group_by", ["q", 0])
+def test_test_rows_in_another_order_say_nothing(group_by):
     rows, _, y, cv = as_many_rows()
+    rows = rows if group_by == "q" else rows.reset_index().to_numpy()
+    scorer = clone(SCORER).set_params(group_by=group_by)
 
     def best_first(model, X, y):
         order = np.argsort(-model.predict(X))
-        return SCORER(model, X.iloc[order], y[order])
+        return scorer(model, X.iloc[order] if group_by == "q" else X[order], y[order])
 
     cross_val_score(Ridge(), rows, y, scoring=best_first, cv=cv, **RAISE)
 
@@ -275,12 +297,14 @@ def test_rows_that_are_left_out_of_both_sets_are_drawn_and_no_leak():
         assert "leak" not in message.lower()
 
 
-def test_functions_of_others_are_not_looked_into():
+@pytest.mark.parametrize("module", [__name__, "sklearnex.model_selection"])
+def test_functions_of_others_are_not_looked_into(module):
     def _fit_and_score(model, X, y, train, test):
         X_train, X_test, score_params = X[train], X[test], {}  # noqa: F841
         return SCORER(model.fit(X_train, y[train]), X_test, y[test])
 
-    _fit_and_score(Ridge(), LEVEL, Y, np.arange(len(Y)) < 53, np.arange(len(Y)) >= 53)
+    function = FunctionType(_fit_and_score.__code__, globals() | {"__name__": module})
+    function(Ridge(), LEVEL, Y, np.arange(len(Y)) < 53, np.arange(len(Y)) >= 53)
 
 
 def test_a_test_set_that_is_also_trained_on_says_nothing():
