@@ -152,7 +152,7 @@ class Explanation:
         """
         names = [self.first, *map(_what, self.changes), self.second]
         names = drawing.labels(names, drawing.longest_name(ax))
-        ax = drawing.axes(ax, (7, 1.2 + 0.4 * len(names)))
+        ax, _ = drawing.axes(ax, (7, 1.2 + 0.4 * len(names)))
         rows, ends = np.arange(len(names)), [0, -1]
         ax.vlines(self.ndcg, rows[:-1], rows[1:], **drawing.LINE, zorder=0)
         for sign in (1, -1):  # in two colours

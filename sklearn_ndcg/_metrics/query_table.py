@@ -137,7 +137,7 @@ class QueryExplanation(Printed):
         >>> [text.get_text() for text in ax.get_legend().get_texts()]
         ['this order: DCG 6.8611', 'best order: DCG 7.1410']
         """
-        rank, ax = self.ranks["rank"], drawing.axes(ax)
+        rank, (ax, _) = self.ranks["rank"], drawing.axes(ax)
         gains = {
             "this order": self.ranks["discounted_gain"],
             "best order": np.diff(self.ranks["idcg"], prepend=0),

@@ -667,7 +667,7 @@ class GroupedScorer(BaseEstimator, Generic[Score]):  # type: ignore[misc]
         if isinstance(measure, QueryFunction):
             self._refuse_values_per_row(rankings, metadata)
             refuse_reordered(X=X, **metadata)
-            measure, rankings = _with_metadata(measure, rankings, metadata)
+            measure, rankings = with_metadata(measure, rankings, metadata)
         elif metadata:
             raise TypeError(f"{measure.name} does not take {', '.join(metadata)}.")
         values = rankings.evaluate(measure)
@@ -822,7 +822,7 @@ def _length(value: object) -> int:
         return 0
 
 
-def _with_metadata(
+def with_metadata(
     measure: QueryFunction, rankings: Rankings, metadata: Mapping[str, Any]
 ) -> tuple[QueryFunction, Rankings]:
     """Give what has a value per row to the rows, and the rest to the function."""

@@ -16,13 +16,13 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 
 from sklearn_ndcg._checks import Floats, Ids, Ints, names_groups, naming_ranker, to_host
 from sklearn_ndcg._metrics.array_rankings import rankings_of_several
-from sklearn_ndcg._metrics.measure import DCG, Measure, has_several_cutoffs
+from sklearn_ndcg._metrics.measure import DCG, Measure, QueryFunction, has_several_cutoffs
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._rows.columns import count_rows, take_rows, values_by
 from sklearn_ndcg._rows.grouping import Grouping
 from sklearn_ndcg._rows.ids import columns_of_ids, first_rows
 from sklearn_ndcg._rows.labels import refuse_reordered
-from sklearn_ndcg._selection.scorers import GroupedScorer
+from sklearn_ndcg._selection.scorers import GroupedScorer, with_metadata
 from sklearn_ndcg._selection.splitters import CV, QuerySplitter
 from sklearn_ndcg.inference._comparison import warn_of_shares
 from sklearn_ndcg.inference._options import Inference, check_names
@@ -295,8 +295,25 @@ class _Data:
                 scores_by.append((response, scores))
             weight = self.requested(scorer, "sample_weight")
             weight = None if weight is None else take_rows(weight, tested.rows)
-            scored.append((rankings_of_several(y_tested, scores, tested.ids, weight), measure))
+            rankings = rankings_of_several(y_tested, scores, tested.ids, weight)
+            if not isinstance(measure, QueryFunction):
+                scored.append((rankings, measure))
+                continue
+            metadata = self._metadata(scorer, tested.rows)
+            of_function, rankings = with_metadata(measure, rankings, metadata)
+            scored.append((rankings, of_function))
         return scored
+
+    def _metadata(self, scorer: GroupedScorer[Any], rows: Ints) -> dict[str, Any]:
+        """What a scorer requests for its metric, with the values of these rows."""
+        requests = get_routing_for_object(scorer).score.requests
+        names = requests.keys() - {"estimator", "groups", "sample_weight"}
+        values = {name: self.requested(scorer, name) for name in sorted(names)}
+        return {
+            name: take_rows(value, rows) if np.shape(value)[:1] == (self.n_rows,) else value
+            for name, value in values.items()
+            if value is not None
+        }
 
     def _scores(
         self, scorer: GroupedScorer[Any], estimators: Sequence[Any], tests: Sequence[Ints]

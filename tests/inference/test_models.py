@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from helpers import assert_same, booster, graded_rows
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.dummy import DummyRegressor
@@ -407,3 +408,24 @@ def test_nothing_of_the_caller_is_changed():
     assert not hasattr(MODELS["ridge"], "coef_")
     assert params == {}
     assert vars(cv) == vars(QuerySplitter(3, group_by="q"))
+
+
+def revenue(y_true, y_score, price):
+    """The price of the document at rank 1, if it is relevant."""
+    best = np.argmax(y_score)
+    return float(y_true[best] > 0) * price[best]
+
+
+@sklearn.config_context(enable_metadata_routing=True)
+def test_a_metric_gets_the_prices_of_each_query():
+    price, cv = np.random.default_rng(0).random(len(Y)), QuerySplitter(4, group_by="q")
+    scorer = make_query_scorer(revenue, group_by="q").set_score_request(price=True)
+    found = compare_models(
+        MODELS, BY_LEVEL, Y, scoring=scorer, cv=cv, params={"price": price}, test="t"
+    )
+    for train, test in cv.split(BY_LEVEL, Y):
+        scores = clone(MODELS["ridge"]).fit(X.iloc[train], Y[train]).predict(X.iloc[test])
+        for query in np.unique(QUERY[test]):
+            rows = QUERY[test] == query
+            expected = revenue(Y[test][rows], scores[rows], price[test][rows])
+            assert found.values["ridge"][found.labels == query] == pytest.approx(expected)
