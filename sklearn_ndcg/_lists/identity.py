@@ -65,8 +65,6 @@ def check(
     queries.
     """
     _refuse_texts(truths, lists)
-    # comparisons warn of a single ranker that has no hit
-    is_told = len(lists) > 1 and list(n_hits.values()).count(0) == 1
     about_queries: dict[Hashable, str] = {}
     about_documents: dict[Hashable, str] = {}
     for name, by_query in lists.items():
@@ -76,7 +74,7 @@ def check(
         if said := _of_queries(truths, by_query, is_only=len(lists) == 1):
             about_queries[name] = said
         ids = judged, listed[name]
-        if said := _of_documents(truths, by_query, *ids, n_hits[name], is_told=is_told):
+        if said := _of_documents(truths, by_query, *ids, n_hits[name]):
             about_documents[name] = said
     for messages in (about_queries, about_documents):
         if messages:
@@ -126,8 +124,6 @@ def _of_documents(
     judged: FlatIds,
     listed: FlatIds,
     n_hits: int,
-    *,
-    is_told: bool,
 ) -> str:
     """What is wrong with the ids of documents, or nothing."""
     if n_hits == len(judged.ids):
@@ -152,7 +148,7 @@ def _of_documents(
             return f"{name} has fractions as ids, such as {first}. {_FRACTIONS_HINT}"
     pair = _extended(expected, returned)
     n_both = np.count_nonzero((judged.lengths > 0) & (listed.lengths > 0))
-    if pair is None and (n_both < _ENOUGH or is_told):
+    if pair is None and n_both < _ENOUGH:
         return ""
     document, other = map(_shown, pair or (next(iter(expected)), next(iter(returned))))
     return (

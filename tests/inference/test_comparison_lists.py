@@ -203,9 +203,12 @@ def test_judged_that_differ_by_more_are_warned_of(unjudged, bias):
 
 
 def test_judged_of_0_is_warned_of():
+    truth, lists = lists_judged_to({"good": 2, "bad": 0})
+    with pytest.warns(UserWarning, match="Of 'bad': No document in the lists is in any truth"):
+        rows = from_lists(truth, rankers=lists)
     message = "truth has none of the first documents that 'bad' returned, .* 20% .* 'good'"
     with pytest.warns(UserWarning, match=message):
-        compare_lists(*lists_judged_to({"good": 2, "bad": 0}), test="t")
+        compare_rankers(rows, test="t")
 
 
 def test_judged_is_unknown_of_what_users_liked():

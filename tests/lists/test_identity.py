@@ -137,8 +137,9 @@ def test_rankers_that_share_a_mistake_warn_together():
     with warns_once(NO_DOCUMENT, "'new', 'newer'"):
         runs = {"good": as_run(good), "new": as_run(lists), "newer": as_run(lists)}
         from_trec(as_qrels(truth), runs=runs)
-    rows = from_lists(truth, rankers={"good": good, "new": lists})
-    with warns_once("truth has none", "'new'"):  # the comparison says it
+    with warns_once(NO_DOCUMENT, "'new'"):
+        rows = from_lists(truth, rankers={"good": good, "new": lists})
+    with warns_once("truth has none", "'new'"):
         compare_rankers(rows, random_state=0, n_resamples=99)
     from_lists(truth, rankers={"a": good, "b": good})
 
