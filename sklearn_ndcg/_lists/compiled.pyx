@@ -100,7 +100,7 @@ cdef int grade_of(PyObject* value, double* grade) noexcept:
 
 
 cdef list plain_ids(ids):
-    """Ids as a list of their own, or None if they are no collection that is known."""
+    """Ids as a list of their own, or None if the kind of collection is not known."""
     kind = type(ids)
     if kind is np.ndarray:
         return ids.tolist() if ids.ndim == 1 else None

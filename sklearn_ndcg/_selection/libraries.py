@@ -153,7 +153,7 @@ def parameters_in(value: object, name: str = "") -> Iterator[tuple[str, Any]]:
         inside = (("", item) for item in value)
     elif not isinstance(value, dict):
         inside = settings_of(value, deep=False).items()
-    elif not (is_about_columns(name) or "weight" in name):  # whose keys are no parameters
+    elif not (is_about_columns(name) or "weight" in name):  # whose keys are not parameters
         inside = value.items()
     for key, item in inside:
         yield from parameters_in(item, str(key).rpartition("__")[2])

@@ -163,6 +163,6 @@ def _raise_about(dates: list[Hashable], inner: Estimator, error: Exception | Non
     if dates:
         raise TypeError(
             f"{type(inner).__name__} takes no dates, but X has some in the column "
-            f"{', '.join(map(repr, dates))}. A column that orders the queries is no feature: pass "
-            f"order_by={dates[0]!r}. Otherwise leave it out, or make numbers of it."
+            f"{', '.join(map(repr, dates))}. A column that orders the queries is not a feature: "
+            f"pass order_by={dates[0]!r}. Otherwise leave it out, or make numbers of it."
         ) from error

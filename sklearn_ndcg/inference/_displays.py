@@ -420,7 +420,7 @@ class NDCGDisplay:
         places = _side_by_side(self.k, n, 5) if len(self.k) == 1 else [self.k] * n
         for x, y, label, style in zip(places, curves, names, styles, strict=True):
             lines += ax.plot(x, y, **marker | {"label": label} | (style or {}))
-        drawn = ax.dataLim.intervalx.round()  # bars beside cutoffs are no part of it
+        drawn = ax.dataLim.intervalx.round()  # bars beside cutoffs do not count
         self.line_, self.band_ = lines if separate else lines[0], None
         if self.interval is not None:
             bands = self._draw_intervals(ax, lines, np.reshape(self.interval, (n, 2, -1)), at)

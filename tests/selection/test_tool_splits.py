@@ -159,7 +159,7 @@ def test_training_rows_that_are_as_many_as_test_rows_say_nothing():
 
 
 def test_training_rows_that_have_the_shape_of_the_test_rows_say_nothing():
-    """Half of each query is in each set: the training rows are no second cut."""
+    """Half of each query is in each set: the training rows are not a second cut."""
     rows = LEVEL[:16].set_index(pd.Index(np.arange(16) // 4, name="q"))
     half = np.arange(16) % 2 == 0
     options = {"cv": [(half, ~half)], "return_train_score": True, **RAISE}
