@@ -214,8 +214,7 @@ def compare_models(
     data.check_ids(clusters=clusters, segments=segments)
     ids = data.ids(scorers)
     if cv is None:
-        has_ids = ids is not None or np.ndim(y) == 1
-        cv = QuerySplitter(5, group_by=scorers[0].group_by) if has_ids else 5
+        cv = QuerySplitter(5, group_by=scorers[0].group_by) if ids is not None else 5
     options = {"groups": groups, "n_jobs": n_jobs, "verbose": verbose}
     fitted, tests = _cross_validated(models, X, y, scorers, cv, metadata, **options)
     tested = _Tested.of(data, tests, ids)

@@ -429,3 +429,8 @@ def test_a_metric_gets_the_prices_of_each_query():
             rows = QUERY[test] == query
             expected = revenue(Y[test][rows], scores[rows], price[test][rows])
             assert found.values["ridge"][found.labels == query] == pytest.approx(expected)
+
+
+def test_a_scorer_without_ids_says_where_they_may_come_from():
+    with pytest.raises(ValueError, match="with routing off pass group_by: a column of X"):
+        compare_models(MODELS, X, Y, scoring=make_ndcg_scorer(k=5))
