@@ -176,8 +176,8 @@ DATES = {
     "pandas": lambda frame: frame,
     "timezone": lambda frame: frame.assign(when=frame["when"].dt.tz_localize("UTC")),
     "date32": lambda frame: frame.astype({"when": "date32[day][pyarrow]"}),
-    "polars": lambda frame: pl.DataFrame(frame.to_dict("list")),
-    "pyarrow": lambda frame: pa.table(frame.to_dict("list")),
+    "polars": pl.from_pandas,
+    "pyarrow": lambda frame: pa.Table.from_pandas(frame, preserve_index=False),
 }
 TAKE_NO_DATES = {
     "LGBMRanker": lambda: booster("lightgbm"),
