@@ -38,7 +38,7 @@ class MatrixRankings(Rankings):
         return " (with scores of -inf if they pad rows to one length)."
 
     def check_ids(self, queries: Queries) -> None:
-        """There are no ids to look at."""
+        """Nothing to check: the rows of a matrix have no ids."""
 
     def labels_of_queries(self, ids: Any, name: str, weight: Floats) -> tuple[Ids, Ints]:
         """Sorted labels of clusters or segments, of which each query has one."""

@@ -88,8 +88,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         otherwise exponential (unless by `label_gain` or `ndcg_exp_gain`).
 
     validation : {"random", "last"}, default="random"
-        Which queries are held out: drawn by `random_state` as for `max_queries`, or the last ones
-        by `order_by`.
+        Which queries are held out: random ones, drawn as for `max_queries`, or the last ones by
+        `order_by`.
 
     validation_fraction : float, default=0.1
         The fraction of queries to hold out, between 0 and 1; at least one query.
