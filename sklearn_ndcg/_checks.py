@@ -142,10 +142,13 @@ def check_cutoff(k: object) -> Cutoff:
         return "retrieved"
     if (type(k) is int or is_integer(k)) and k >= 1:
         return int(k)
+    several = (
+        " Of several cutoffs compare_rankers, ndcg_curve and scorers take a list, from_lists and "
+        "from_trec only the largest. Call others in a loop."
+    )
     raise ValueError(
         "k must be an integer >= 1, None for all documents or 'retrieved' for each list's own "
-        f"length, got {k!r}. For several cutoffs call it in a loop; ndcg_curve and scorers take a "
-        "list."
+        f"length, got {k!r}.{several if isinstance(k, list | tuple | np.ndarray) else ''}"
     )
 
 

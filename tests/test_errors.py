@@ -26,6 +26,13 @@ def several_scores(_):
     cross_validate(DummyRegressor(), [[0], [0]], [1, 0], scoring=fails_on_one_fold, cv=2)
 
 
+def several_cutoffs_in_a_dict(_):
+    def scores(model, X, y):
+        return {"ndcg@5": 1.0, "ndcg@10": 1.0}
+
+    cross_validate(DummyRegressor(), [[0], [0]], [1, 0], scoring={"n": scores}, cv=2)
+
+
 def lightgbm(m, kind="Ranker", fit_params=None, **parameters):
     getattr(m, f"LGBM{kind}")(verbose=-1, **parameters).fit(*ROWS, **fit_params or {})
 
@@ -70,6 +77,7 @@ CALLS = [
     pytest.param("catboost", lambda m: clone(m.CatBoostRanker(cat_features=["a"])), id="a clone"),
     pytest.param("sklearn", lambda _: next(GroupKFold(2).split(*ROWS)), id="GroupKFold"),
     pytest.param("sklearn", several_scores, id="several scores"),
+    pytest.param("sklearn", several_cutoffs_in_a_dict, id="several cutoffs in a dict"),
 ]
 
 

@@ -295,5 +295,8 @@ def _rankers(one: Any, several: Any, name: str, plural: str) -> Mapping[Hashable
         return {None: one}
     if not isinstance(several, Mapping) or not several or None in several:
         got = list(several) if isinstance(several, Mapping) else type(several).__name__
-        raise TypeError(f"{plural} must be a mapping from the name of each ranker, got {got}.")
+        raise TypeError(
+            f"{plural} must be a mapping from the name of each ranker, got {got}. Pass "
+            f"{plural}={{name: {name}}}."
+        )
     return several

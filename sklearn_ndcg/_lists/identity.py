@@ -28,6 +28,10 @@ _FRACTIONS_HINT = (
     "Are they scores? Pass relevance and scores to ndcg_score(y_true, y_score), those of one query "
     "to ndcg_score([y_true], [y_score])."
 )
+_LEVELS_HINT = (
+    "Of a Series of grades whose index has queries and ids pass {query: grades.droplevel(0)"
+    ".to_dict() for query, grades in series.groupby(level=0)}."
+)
 
 Pairs = list[tuple[Id, Id]]  # an id of the truth, and one of a list
 
@@ -90,7 +94,11 @@ def _refuse_unlike_types(truths: ByQuery, lists: ByQuery, judged: Iterable[Id]) 
     for what, *sides in (("queries", truths, lists), ("documents", judged, listed)):
         expected, returned = (set(map(_kind, ids)) for ids in sides)
         if expected and returned and not expected & returned:
-            way = PAIRS_HINT if returned == {"tuple"} else "Convert one of them."
+            way = "Convert one of them."
+            if what == "documents" and returned == {"tuple"}:
+                way = PAIRS_HINT
+            elif what == "queries" and expected == {"tuple"}:
+                way = _LEVELS_HINT
             raise TypeError(
                 f"The {what} in relevant are of type {', '.join(sorted(expected))}, those in "
                 f"recommended of type {', '.join(sorted(returned))}, and none is in both. {way}"

@@ -110,7 +110,7 @@ def by_query(
 
 
 def _check_indexes(relevant: Any, recommended: Any) -> None:
-    """Raise if queries have row labels in place of ids, and warn if one side has default labels."""
+    """Raise if queries have row labels in place of ids, and warn if labels may not be queries."""
     for name, queries in (("relevant", relevant), ("recommended", recommended)):
         if containers.is_pandas_groups(queries):
             labels = [label for labels in queries.values() for label in labels]
@@ -122,7 +122,16 @@ def _check_indexes(relevant: Any, recommended: Any) -> None:
     if not all(containers.is_pandas(q) and q.ndim == 1 for q in (relevant, recommended)):
         return
     indexes = relevant.index, recommended.index
-    if len(relevant) != len(recommended) or sum(map(containers.is_default_index, indexes)) != 1:
+    n_numbered = sum(map(containers.is_default_index, indexes))
+    if len(relevant) != len(recommended):
+        if n_numbered == 2:
+            _checks.warn(
+                "relevant and recommended have the numbers of their rows as index, and are matched "
+                f"by these, but one has {len(relevant)} rows and the other {len(recommended)}. "
+                "Give both the queries as their index: table.set_index('query')['ids']."
+            )
+        return
+    if n_numbered != 1:
         return
     n_alike = len(set(indexes[0]).intersection(indexes[1]))
     if 0 < n_alike < len(relevant):  # if none is alike, more is said where ids are compared
@@ -221,6 +230,15 @@ def _by_query(queries: Any, name: str, entry: str) -> ByQuery:
         raise TypeError(
             f"{name} must have a list of ids, best first, for each query, got a sparse matrix, "
             "which has no order: pass the ids that the recommender returned, or rank each row."
+        )
+    if containers.is_pandas(queries) and queries.ndim == 1:
+        label = queries.index[queries.index.duplicated()][0]
+        is_long = _are_ids(queries.tolist())
+        way = "as each row is one id, pass" if is_long else "keep one of them:"
+        way += f" {name}.groupby(level=0).{'agg(list)' if is_long else 'first()'}"
+        raise TypeError(
+            f"{name} must have one entry for each query, got a Series that has "
+            f"{(queries.index == label).sum()} rows of query {shown_labels([label])}: {way}."
         )
     raise TypeError(
         f"{name} must be a mapping from query, or a sequence with an entry for each query, got "
@@ -406,6 +424,11 @@ def _flat_hint(ids: Collection[Id]) -> str:
     """What to pass in place of lists among ids."""
     if all(isinstance(i, list) and len(i) == 2 and _checks.is_number(i[1]) for i in ids):
         return PAIRS_HINT
+    if all(isinstance(i, Mapping) for i in ids):
+        names = list(next(iter(ids)))
+        name = next((repr(name) for name in names if str(name).lower().endswith("id")), "name")
+        which = f", where name is one of {names}" if name == "name" else ""
+        return f"Of records pass the ids: [record[{name}] for record in records]{which}."
     if len(ids) == 1:
         return "It is one list too many: pass ids[0] in place of ids for each query."
     return "Pass hashable ids, in one flat list per query."

@@ -61,10 +61,11 @@ def rankings_of(
         return ListRankings.of_one_ranker(y_true, sample_weight)
     if y_score is None:
         raise TypeError(
-            "y_score is missing: only rows of from_lists or from_trec are passed without it."
+            "y_score is missing: only rows of from_lists or from_trec are passed without it. For "
+            "grades in the order of their ranks pass falling scores, or call explain_query(grades)."
         )
     if isinstance(groups, str):
-        groups = level_of(y_true, groups)
+        groups = level_of(y_true, groups, "y_true")
     refuse_reordered(y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
     rows, shape = _without_scores(y_true, {None: y_score}, groups, sample_weight, sort)
     return rows(scores={None: inputs.scores_like(y_score, shape)})
@@ -78,7 +79,7 @@ def rankings_of_several(
 ) -> Rankings:
     """Read the rows of several rankers, by name, from arrays."""
     if isinstance(groups, str):
-        groups = level_of(y_true, groups)
+        groups = level_of(y_true, groups, "y_true")
     refuse_reordered(y_true=y_true, groups=groups, sample_weight=sample_weight)
     rows, shape = _without_scores(y_true, y_scores, groups, sample_weight)
     scores: dict[Any, Floats] = {}

@@ -38,8 +38,8 @@ def _not_a_scorer(metric: Function) -> Function:
         if len(arguments) > 2:
             name = metric.__name__
             raise TypeError(
-                f"{name} takes two positional arguments, y_true and y_score. It is not a scorer: "
-                f"pass scoring=make_{name}r(...)."
+                f"{name} takes two positional arguments, y_true and y_score. Pass query ids as "
+                f"groups=ids. It is not a scorer: pass scoring=make_{name}r(...)."
             )
         return metric(*arguments, **options)
 

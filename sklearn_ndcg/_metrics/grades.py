@@ -60,7 +60,7 @@ def quantile_grades(
     array([2, 0, 1, 3, 0, 0, 3, 0])
     """
     if isinstance(groups, str):
-        groups = level_of(y, groups)
+        groups = level_of(y, groups, "y")
     refuse_reordered(y=y, groups=groups)
     values = numeric(y, "y")
     n = len(values)

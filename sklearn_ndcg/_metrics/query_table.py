@@ -387,5 +387,6 @@ def _names(ids: Any, y_true: Any, shape: tuple[int, ...]) -> NDArray[Any]:
     names = np.arange(shape[-1]) if ids is None else np.asarray(ids, dtype=object)
     if names.shape not in (shape, shape[-1:]):
         expected = f"{shape}, or one name for each of its columns"
-        raise ValueError(f"ids must have the shape of y_true, {expected}, got {names.shape}.")
+        got = f"the text {ids!r}: pass a list" if isinstance(ids, str) else names.shape
+        raise ValueError(f"ids must have the shape of y_true, {expected}, got {got}.")
     return np.broadcast_to(names, shape).ravel()

@@ -95,9 +95,19 @@ def column_or_level(
     return (X[key], False) if key in names else (X.index.get_level_values(key), True)
 
 
-def level_of(y: Column, name: str) -> Any:
-    """The values of a level in the index of `y`; the name itself if there is none of that name."""
-    return y.index.get_level_values(name) if _index_levels(y).count(name) == 1 else name
+def level_of(y: Column, name: str, argument: str) -> Any:
+    """The values of a level in the index of `y`, which is `argument`."""
+    levels = _index_levels(y)
+    if levels.count(name) != 1:
+        way = f"index.get_level_values({name!r}) of a table with this level"
+        has = "an index without such a name" if containers.is_pandas(y) else "no index"
+        if levels:
+            has, way = f"the index levels {levels}", "one of these levels"
+        raise ValueError(
+            f"groups must be 1-D, one id per row, or a level of the index of {argument}, got the "
+            f"name {name!r}: {argument} has {has}. Pass the column itself, not its name, or {way}."
+        )
+    return y.index.get_level_values(name)
 
 
 def _hint_of_list(key: Hashable, name: str) -> str:

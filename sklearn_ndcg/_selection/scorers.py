@@ -725,10 +725,11 @@ class GroupedScorer(BaseEstimator, Generic[Score]):  # type: ignore[misc]
         y_ndim = 1 if groups is not None and np.shape(y)[1:] == (1,) else np.ndim(y)
         if groups is None and y_ndim == 1:
             raise ValueError(
-                "The scorer got no groups, so it is not known which rows are one query. With "
-                "metadata routing on (sklearn.set_config(enable_metadata_routing=True)) pass "
-                "groups to the tool; with routing off pass group_by: a column of X, a level of its "
-                "pandas index or a callable. If all rows are one ranking, group_by=one_ranking."
+                "The scorer got no groups, so it is not known which rows are one query. Pass "
+                "group_by: a column of X, a level of its pandas index or a callable. Or, with "
+                "metadata routing on (sklearn.set_config(enable_metadata_routing=True)), pass "
+                "groups to the tool, if it routes them: permutation_importance does not. If all "
+                "rows are one ranking, group_by=one_ranking."
             )
         return self._response(estimator, X, y_ndim), groups
 

@@ -267,8 +267,9 @@ def warn_of_shares(
         )
         _checks.warn(
             f"{fewest!r} has lists for {least} of the {n_judged} judged queries; {others}: a query "
-            "without a list counts as 0. If it was not asked all of them, pass unanswered='omit'; "
-            "if it was, check that its query ids are those of the truth."
+            "without a list, or with an empty one, counts as 0. If it was not asked all of them, "
+            "pass unanswered='omit', which keeps empty lists; if it was, check that its query ids "
+            "are those of the truth. If it found nothing, 0 is right."
         )
 
 

@@ -109,7 +109,10 @@ def measure_of(
 
 
 def _wrong_metric(metric: object) -> TypeError:
-    return TypeError(f"metric must be a function of y_true and y_score, got {metric!r}.")
+    return TypeError(
+        f"metric must be a function of y_true and y_score, got {metric!r}. For NDCG leave it out; "
+        "of another metric write a function of the relevance and scores of one query."
+    )
 
 
 def check_level(confidence_level: object) -> None:

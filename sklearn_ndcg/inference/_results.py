@@ -449,8 +449,9 @@ class Comparison(Printed):
         header = [*["metric"] * has_several, "first", "second", "difference", interval]
         header += ["p", "effect", "W/T/L", *["verdict"] * (self.margin is not None)]
         text = [n for n, name in enumerate(header) if name in _TEXT_COLUMNS]
+        means = self._means()
         parts: list[Table | str] = [
-            _table(self._means(), title=_counts(self)),
+            _table(means, title=_counts(self)),
             Table(header, self._rows(), text),
         ]
         if self.by_segment:
@@ -470,6 +471,10 @@ class Comparison(Printed):
             f"p ({self.test}, Holm): corrected for {corrected}.",
             "effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses.",
         ]
+        if any(name.startswith("judged") for name in means):
+            notes.append("judged: share of the first k returned documents that are judged.")
+        if "answered" in means:
+            notes.append("answered: share of the judged queries that have a list.")
         if self.margin is not None:
             margin = self.margin if isinstance(self.margin, dict) else {"": self.margin}
             margins = ", ".join(f"{metric} {loss:g}".strip() for metric, loss in margin.items())

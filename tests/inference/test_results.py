@@ -2,6 +2,7 @@
 
 import re
 import sys
+import warnings
 from html import unescape
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from helpers import three_rankers, users
 from scipy import stats
 
-from sklearn_ndcg import explain_query, ndcg_samples
+from sklearn_ndcg import explain_query, from_lists, ndcg_samples
 from sklearn_ndcg.inference import compare_rankers, ndcg_by_segment, ndcg_interval
 
 Y, SCORES = three_rankers()
@@ -98,6 +99,21 @@ def test_comparison_prints_its_pairs_in_two_columns_and_notes_below():
     assert [row[start:] for row in rows] == result.verdict
     assert "p (t, Holm): corrected for 3 pairs." in notes
     assert "verdict (margin 0.01)" in notes
+
+
+def test_a_comparison_explains_the_columns_it_prints():
+    notes = repr(COMPARED).split("\n\n")[-1]
+    assert "judged:" not in notes
+    assert "answered:" not in notes
+    truth = {query: {"a": 1, "b": 0} for query in range(12)}
+    all_judged = {query: ["b", "a"] if query % 2 else ["a"] for query in truth}
+    others = {query: ["a", "c"] for query in truth if query}
+    rows = from_lists(truth, rankers={"all judged": all_judged, "others": others}, k=2)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # of these shares
+        means, _, notes = repr(compare_rankers(rows, test="t")).split("\n\n")
+    assert means.splitlines()[1].split() == ["NDCG@2", "judged", "answered"]
+    assert "judged: share" in notes
+    assert "answered: share" in notes
 
 
 def test_segments_print_as_rows_with_all_queries_last():

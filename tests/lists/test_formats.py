@@ -435,3 +435,20 @@ def test_ids_to_rank_k_are_checked(options):
 def test_bad_cutoffs(k):
     with pytest.raises(ValueError, match="k must be an integer >= 1"):
         from_lists({"q": ["a"]}, {"q": ["a"]}, k=k)
+
+
+def test_several_cutoffs_are_for_what_scores():
+    truth = {query: ["a"] for query in range(12)}
+    second = {query: ["c", "a"] if query % 2 else ["a"] for query in truth}
+    rankers = {"first": truth, "second": second}
+    with pytest.raises(ValueError, match=r"got \[1, 2\].* compare_rankers.* only the largest"):
+        from_lists(truth, rankers=rankers, k=[1, 2])
+    mean = compare_rankers(from_lists(truth, rankers=rankers, k=2), k=[1, 2]).mean
+    assert mean["NDCG@1", "second"] == 0.5
+    assert mean["NDCG@2", "second"] == pytest.approx((1 + 1 / log2(3)) / 2)
+    assert mean["NDCG@1", "first"] == mean["NDCG@2", "first"] == 1
+
+
+def test_rankers_without_names():
+    with pytest.raises(TypeError, match=r"rankers must be .* got list.* rankers={name: recomm"):
+        from_lists({1: ["a"]}, rankers=[{1: ["a"]}])

@@ -482,6 +482,16 @@ def test_a_series_without_queries_beside_one_with_them():
     assert set(per_query(from_lists(truth.tolist(), lists.tolist())).values()) == {1}
 
 
+def test_two_series_without_queries():
+    truth, lists = pd.Series([["a"], ["b"], ["c"]]), pd.Series([["b"], ["c"]])
+    with warns_once("numbers of their rows", "has 3 rows", "other 2"):
+        from_lists(truth, lists)
+    with warns_once("numbers of their rows", "has 2 rows", "other 3"):
+        from_lists(lists, truth)
+    right = from_lists(truth.set_axis([7, 8, 9]), lists.set_axis([8, 9]))
+    assert set(per_query(right).values()) == {0, 1}
+
+
 @pytest.mark.parametrize("labels", [[2, 0, 1], [0, 1, 2]])
 def test_series_of_the_same_queries_do_not_warn(labels):
     truth = pd.Series([["a"], ["b"], ["c"]])

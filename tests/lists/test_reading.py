@@ -34,6 +34,8 @@ BAD_LISTS = {
     "a text without ids": ("[]", TypeError, r"got str for query 'q'.* empty list, pass \[\]"),
     "a text that is a list": ("['a']", TypeError, r"ast\.literal_eval\(text\)"),
     "0-d arrays": ([np.array(3)], TypeError, "ids in query 'q' that are arrays themselves"),
+    "hits": ([{"_index": "a", "_id": "b"}], TypeError, r"\[record\['_id'\] for record in records"),
+    "records": ([{"document": "b"}], TypeError, r"name is one of \['document'\]"),
     "pairs": ([("a", 0.9), ("b", 0.5)], TypeError, r"\[id for id, _ in pairs\]"),
     "other ids": ([1, 2], TypeError, "relevant are of type str, .* recommended of type number"),
     "text": ("abc", TypeError, r"got str for query 'q'.* if it is one id, pass \[text\]"),
@@ -63,6 +65,8 @@ BAD_TRUTHS = {
 }
 RATINGS = pd.DataFrame({"user": [1, 1, 2], "item": [3, 1, 9]})
 TWO_SAME = pd.Series([["A"], ["B"]], index=["q", "q"])
+LONG = pd.Series(["a", "b", "c"], index=[1, 1, 2])
+GRADES = pd.Series([3, 2, 1], index=pd.MultiIndex.from_tuples([(1, "a"), (1, "b"), (2, "c")]))
 # all truths, all lists, and the error
 BAD_ARGUMENTS = {
     "a dict and a list": ({"q": ["a"]}, [["a"]], TypeError, "mappings.* dict and list"),
@@ -72,7 +76,10 @@ BAD_ARGUMENTS = {
     "rankers": ({"q": ["a"]}, {"bm25": {"q": ["a"]}}, TypeError, "rankers={name: lists}"),
     "a path": ({"q": ["a"]}, Path("run.txt"), TypeError, "Paths go to from_trec"),
     "an iterator": ([["a"]], iter([["a"]]), TypeError, r"got list_iterator.* list\(\) of"),
-    "a repeated query": ({"q": ["A"]}, TWO_SAME, TypeError, r"\.to_dict\(\) .* each query once"),
+    "a repeated query": ({"q": ["A"]}, TWO_SAME, TypeError, r"2 rows of query 'q': keep one"),
+    "a Series of ids": (LONG, {1: ["a"]}, TypeError, r"relevant .*2 rows of query 1.*agg\(list\)"),
+    "ids in a Series": ({1: ["a"]}, LONG, TypeError, r"recommended .*2 rows of query 1.*agg\(list"),
+    "a Series of grades": (GRADES, {1: ["a"]}, TypeError, r"type tuple.*droplevel\(0\)\.to_dict"),
     "a table of lists": ({1: [1]}, RATINGS, TypeError, r"got DataFrame.* list\(rows\['id'\]\) for"),
     "a table of truths": (RATINGS, {1: [1]}, TypeError, r"got DataFrame.* rows\['grade'\]\)\) for"),
     "unlike queries": ({"1": ["a"]}, {1: ["a"]}, TypeError, "queries in relevant are of type str"),
@@ -108,6 +115,15 @@ def test_bad_truths(truth, error, message):
 def test_bad_arguments(relevant, recommended, error, message):
     with pytest.raises(error, match=message):
         from_lists(relevant, recommended)
+
+
+def test_what_errors_say_of_a_series_helps():
+    expected = per_query(from_lists({1: ["a", "b"], 2: ["c"]}, {1: ["b"], 2: ["c"]}))
+    truths = LONG.groupby(level=0).agg(list)
+    assert per_query(from_lists(truths, {1: ["b"], 2: ["c"]})) == expected
+    graded = {q: grades.droplevel(0).to_dict() for q, grades in GRADES.groupby(level=0)}
+    assert graded == {1: {"a": 3, "b": 2}, 2: {"c": 1}}
+    assert list(per_query(from_lists(graded, {1: ["a", "b"], 2: ["c"]})).values()) == [1, 1]
 
 
 @pytest.mark.parametrize(

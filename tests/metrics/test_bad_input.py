@@ -58,7 +58,7 @@ SCORES = {
         r"\(4, 2\)\. One score .*np.round\(y_score @ gain.*classes_",
     ),
     "empty": ([], "y_score.*not empty"),
-    "None": (None, "y_score is missing: only rows of from_lists or from_trec"),
+    "None": (None, "y_score is missing: only rows of from_lists.* explain_query"),
     "NaN": ([NAN, 1, NAN, 1], "y_score.*contains NaN: 2 NaN or .inf.*index 0"),
     "+inf": ([1, 2, 3, INF], "y_score.*contains infinity: 1 NaN or .inf, at index 3"),
 }
@@ -69,7 +69,7 @@ GROUPS = {
     "mixed": ([1, "1", 2, "2"], r"groups must be ids of one type.*int, str.*str\(id\)"),
     "3-D": (np.ones((4, 1, 1)), r"groups must be 1-D.*\(4, 1, 1\)"),
     "unreadable": (Unreadable(), "groups must be an array of ids"),
-    "name of a column": ("qid", "groups must be 1-D.*got str.*not its name"),
+    "name of a column": ("qid", "groups must be 1-D.*'qid'.*not its name"),
 }
 GAINS = {
     "a series": (pd.Series([0, 1, 3]), "gain must be .* in a list, an array or a mapping"),
@@ -206,7 +206,11 @@ def test_bad_b_of_jarvelin_kekalainen(b):
 @pytest.mark.parametrize(
     ("y_true", "gain", "words"),
     [
-        ([1, -1, -2, 0], "linear", "negative y_true values.*-1.0.*2 documents.*index 1"),
+        (
+            [1, -1, -2, 0],
+            "linear",
+            "negative y_true values.*-1.0.*2 documents.*index 1.*quantile_g",
+        ),
         ([1, -1, 0, 0], "exponential", "negative y_true values or gains: gain is -0.5"),
         (Y, [-1, 0, 1], "negative .* or gains: gain is -1.0 where y_true is 0.0"),
     ],
