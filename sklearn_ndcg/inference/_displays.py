@@ -185,6 +185,7 @@ class NDCGDisplay:
         NDCGDisplay
             What was drawn.
         """
+        known_options(cls.from_predictions, options, DisplayOptions)
         weight = options.pop("sample_weight", None)
         rankers: Any = y_score
         if isinstance(y_true, Rows):
@@ -260,6 +261,7 @@ class NDCGDisplay:
         NDCGDisplay
             What was drawn.
         """
+        known_options(cls.from_estimator, options, DisplayOptions)
         scorer = make_ndcg_scorer(group_by=group_by, response_method=response_method)
         y_score, groups = scorer.scores_and_groups(estimator, X, y, groups)
         name = type(estimator).__name__ if name is None else name
@@ -323,6 +325,7 @@ class NDCGDisplay:
         NDCGDisplay
             What was drawn.
         """
+        known_options(cls.from_cv_results, options, DisplayOptions)
         if not {"estimator", "indices"} <= set(cv_results):
             raise ValueError(
                 f"cv_results must have 'estimator' and 'indices', got {sorted(cv_results)}: call "
@@ -512,7 +515,7 @@ class NDCGDisplay:
     ) -> NDCGDisplay:
         """Draw a curve for each ranker or fold; it stays flat after its longest query."""
         drawing = {option: options.pop(option) for option in _DRAWING & options.keys()}
-        measure = NDCG(**known_options(cls.from_predictions, options, DisplayOptions))
+        measure = NDCG(**options)
         curves: list[Queries] = []
         for rankings in folds:
             measure = rankings.as_read(measure)

@@ -219,11 +219,12 @@ class SegmentTable(Printed):
         whole = self.overall
         interval = f"{percent(whole.confidence_level)} CI ({whole.method})"
         ends = [*zip(*self.confidence_interval, strict=True), whole.confidence_interval]
+        errors = (*self.standard_error, whole.standard_error)
         columns = {
             "segment": [*map(label_text, self.segments), "all"],
-            self.metric: [f"{value:.4f}" for value in (*self.mean, whole.mean)],
-            interval: [f"[{low:.4f}, {high:.4f}]" for low, high in ends],
-            "standard error": [f"{e:.4f}" for e in (*self.standard_error, whole.standard_error)],
+            self.metric: [_known(mean, f"{mean:.4f}") for mean in (*self.mean, whole.mean)],
+            interval: [_known(low, f"[{low:.4f}, {high:.4f}]") for low, high in ends],
+            "standard error": [_known(error, f"{error:.4f}") for error in errors],
             "queries": list(map(str, (*self.n_queries, whole.n_queries))),
             "left out": list(map(str, (*self.n_left_out, whole.n_left_out))),
         }
@@ -231,13 +232,14 @@ class SegmentTable(Printed):
             columns["judged"] = list(map(share_text, (*self.judged, whole.judged)))
         if self.difference is None or self.difference_interval is None or self.pvalue is None:
             return [_table(columns)]
-        level, (low, high) = percent(whole.confidence_level), self.difference_interval
+        level = percent(whole.confidence_level)
         others = [n for n, name in enumerate(self.segments) if name != self.baseline]
+        bounds = np.transpose(self.difference_interval)[others]
         of_others = {
             "segment": [label_text(self.segments[n]) for n in others],
-            "difference": [f"{self.difference[n]:+.4f}" for n in others],
-            f"{level} CI": [f"[{low[n]:+.4f}, {high[n]:+.4f}]" for n in others],
-            "p": [_pvalue_text(self.pvalue[n]) for n in others],
+            "difference": [_known(value, f"{value:+.4f}") for value in self.difference[others]],
+            f"{level} CI": [_known(low, f"[{low:+.4f}, {high:+.4f}]") for low, high in bounds],
+            "p": [_known(value, _pvalue_text(value)) for value in self.pvalue[others]],
         }
         n_tests = int(np.count_nonzero(~np.isnan(self.pvalue)))
         note = (
@@ -744,6 +746,11 @@ def _of_measure(comparison: Comparison, measure: str) -> Comparison:
 def share_text(share: float) -> str:
     """A share in percent."""
     return "unknown" if np.isnan(share) else f"{share:.1%}"
+
+
+def _known(value: float, text: str) -> str:
+    """The text of a value in a table; a dash for nan."""
+    return "-" if np.isnan(value) else text
 
 
 def _pvalue_text(pvalue: float) -> str:
