@@ -103,8 +103,8 @@ class QuerySizes:
         differences = _differences(scored, self.lengths_of(scored.labels), "training")
         if differences:
             _checks.warn(
-                f"{differences} The model may be trained on their other rows, so that the score is "
-                "too good, or ids start again in these rows, and are other queries: give those new "
+                f"{differences} If the model was trained on their other rows, the score is too "
+                "good. If ids start again in these rows, and mean other queries, give those new "
                 f"ids. {_SPLIT_WHOLE} {_IF_MEANT}",
                 QueryLeakWarning,
             )
@@ -192,6 +192,6 @@ def _differences(scored: Grouping, lengths: Ints, where: str) -> str:
         return ""
     query, label = _first(differs, scored)
     return (
-        f"{differs.sum()} of the {len(lengths)} scored queries have another number of rows than in "
+        f"{differs.sum()} of {len(lengths)} scored queries have more or fewer rows than in "
         f"{where}: query {label} has {scored.lengths[query]} here and {lengths[query]} there."
     )
