@@ -140,7 +140,8 @@ def row(peer):
 
 
 def label(peer):
-    return f"{peer.library} `{peer.call}`"
+    names = peer.call.split(", ")  # a line may end between two
+    return f"{peer.library} {', '.join(f'`{name}`' for name in names)}"
 
 
 def found_rows(page):
