@@ -143,7 +143,7 @@ def from_lists(
     >>> ndcg_score(from_lists({"a", "b"}, ["a", "a", "b"], k=3, duplicates="omit"))
     1.0
 
-    The one item that was left out for each user:
+    The one item that was held out for each user:
 
     >>> ndcg_score(from_lists({"Ann": "Big", "Bob": "Clue"}, lists, k=10))
     0.8154...
