@@ -174,7 +174,7 @@ def explain_query(
 
     y_score : array-like of the shape of `y_true`, default=None
         Predicted scores, as in `ndcg_score`. None if the documents are in ranked order already,
-        the best first, as the grades of a list in a text.
+        the best first, such as the grades of a textbook's example.
 
     groups : array-like of shape (n_documents,) or str, default=None
         The query id of each row, as in `ndcg_score`. Without ids, rows of shape (n_documents,) are

@@ -23,13 +23,13 @@ _IF_MEANT = "If this is meant: warnings.simplefilter('ignore', QueryLeakWarning)
 
 
 class QueryLeakWarning(UserWarning):
-    """Scored queries have only some of their rows: the model may be trained on the others.
+    """Scored queries are incomplete: the model may be trained on their other rows.
 
     In scikit-learn's tools, scorers look for the other rows in the training set, for any estimator,
-    and warn, too, if the tool has drawn rows from both sets. Elsewhere, scorers and
-    `GroupedRanker.score` compare the number of rows with that which a `GroupedRanker` was trained
-    on: alone, as the last step of a Pipeline or as the `best_estimator_` of a search, but not with
-    ids in a column that a Pipeline has transformed.
+    and also warn if the tool has drawn rows from both sets. Elsewhere, scorers and
+    `GroupedRanker.score` compare how many rows a query has with how many it had when a
+    `GroupedRanker` was trained: alone, as the last step of a Pipeline or as the `best_estimator_`
+    of a search, but not with ids in a column that a Pipeline has transformed.
 
     Examples
     --------

@@ -379,10 +379,10 @@ class NDCGDisplay:
             Keyword arguments of matplotlib's `plot` for the curve, or for each of several.
 
         interval_at : "auto", "all" or array-like of int, default="auto"
-            Where the interval is drawn. "all" is a band along the curve. Cutoffs have a bar each,
-            side by side for several curves. "auto" is "all" for up to three curves. As the bands of
-            more would cover one another, those have bars at 1, 5, 10, 20, 50, 100, ...; or at every
-            cutoff, if cutoffs do not follow one another.
+            Where the interval is drawn: "all" is a band along the curve, and a list of cutoffs a
+            bar at each of them, side by side for several curves. "auto" is "all" for up to three
+            curves. The bands of more would cover one another, so these have bars at 1, 5, 10, 20,
+            50, 100, ...; or at every cutoff, if cutoffs do not follow one another.
 
         plot_chance_level : bool, default=False
             Whether to draw the level of chance.

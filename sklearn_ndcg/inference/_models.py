@@ -81,7 +81,7 @@ def compare_models(
     cv : int, splitter or iterable of splits, default=None
         How to split, as in `cross_validate`. None is five folds of whole queries. Any splitter
         will do: queries that are never tested, such as the first days of a split in time, are not
-        compared, and of a query that is tested repeatedly the mean counts, once.
+        compared, and one that is tested repeatedly counts once, with its mean.
 
     groups : array-like of shape (n_documents,), default=None
         The query id of each row, for the splitter; with metadata routing on, for whatever requests

@@ -285,8 +285,8 @@ class Comparison(Printed):
     a line would be longer than 100 characters, and of more than 40 rows the first and last 20 are
     shown.
 
-    Of several metrics, such as ``k=[5, 10]``, every pair has a row for each: what is by ranker has
-    the key ``(metric, ranker)``, and pairs are ``(metric, first, second)``.
+    With several metrics, such as ``k=[5, 10]``, every pair has a row for each: what is by ranker
+    has the key ``(metric, ranker)``, and pairs are ``(metric, first, second)``.
 
     Attributes
     ----------
@@ -307,7 +307,7 @@ class Comparison(Printed):
 
     pairs : list of (first, second)
         Names of the rankers that are compared; a baseline is always the second. Every array over
-        pairs is in this order. Of several metrics the pairs are (metric, first, second).
+        pairs is in this order. With several metrics the pairs are (metric, first, second).
 
     difference : ndarray of shape (n_pairs,)
         The mean of the first minus that of the second.
@@ -345,8 +345,8 @@ class Comparison(Printed):
 
     verdict : list of str of length n_pairs, or None
         "better" if the interval of the difference lies above 0, "not worse" if it lies above
-        ``-margin``, "worse" if it lies below 0 and reaches the margin, "undecided" otherwise. None
-        without a margin.
+        ``-margin``, "worse" if it lies below 0 and not above ``-margin``, "undecided" otherwise.
+        None without a margin.
 
     judged : dict of float
         For each ranker the judged share of the first `k` documents that it returned, a mean over
@@ -532,7 +532,7 @@ class Comparison(Printed):
         of : {"pairs", "rankers", "queries", "segments"}, default="pairs"
             What each row is: a pair, with a column for each array over pairs; a ranker, with its
             `mean`, the bounds of its interval, `judged` and `answered`; a query, with the value of
-            each ranker; or a ranker in a segment, with its mean and interval there. Of several
+            each ranker; or a ranker in a segment, with its mean and interval there. With several
             metrics each pair or ranker has a row for each, and each query a column.
 
         Returns
