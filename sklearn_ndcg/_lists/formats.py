@@ -93,7 +93,7 @@ def from_lists(
     UserWarning
         If no query has both a truth and a list; if no document in the lists is in any truth, and
         ten queries have both, or one id is another with a prefix or suffix; if half of the queries
-        or documents that do not meet differ only in leading zeros, blanks, case or ".0"; or if ids
+        or documents that do not match differ only in leading zeros, blanks, case or ".0"; or if ids
         are fractions, as scores are.
 
     See Also

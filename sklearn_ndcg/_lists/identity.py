@@ -1,6 +1,6 @@
 """Whether truths and lists name the same queries and documents by their ids.
 
-Ids that never meet give an NDCG of 0, which looks like a bad ranker. `check` compares ids once the
+Ids that never match give an NDCG of 0, which looks like a bad ranker. `check` compares ids once the
 lists are read: a few of them where documents met, so that it takes no time, and all of them where
 none met, or where some of the few differ only in how they are written.
 """
