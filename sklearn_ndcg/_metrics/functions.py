@@ -131,8 +131,8 @@ def dcg_score(
     sample_weight : array-like of shape (n_queries,) or (n_documents,), or mapping, default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
         query is the mean over its rows (without those that ``unjudged="omit"`` removes). With
-        `groups` or rows of lists also a mapping or Series from query; a Series with one
-        value per row weights rows. For lists of numbered queries also one per query.
+        `groups` or rows of lists also a mapping or Series from query; a Series with one value
+        per row weights rows. For lists of numbered queries also one per query.
 
     Returns
     -------
@@ -291,8 +291,8 @@ def ndcg_score(
     sample_weight : array-like of shape (n_queries,) or (n_documents,), or mapping, default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
         query is the mean over its rows (without those that ``unjudged="omit"`` removes). With
-        `groups` or rows of lists also a mapping or Series from query; a Series with one
-        value per row weights rows. For lists of numbered queries also one per query.
+        `groups` or rows of lists also a mapping or Series from query; a Series with one value
+        per row weights rows. For lists of numbered queries also one per query.
 
     Returns
     -------
@@ -743,8 +743,8 @@ def ndcg_curve(
     sample_weight : array-like of shape (n_queries,) or (n_documents,), or mapping, default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
         query is the mean over its rows (without those that ``unjudged="omit"`` removes). With
-        `groups` or rows of lists also a mapping or Series from query; a Series with one
-        value per row weights rows. For lists of numbered queries also one per query.
+        `groups` or rows of lists also a mapping or Series from query; a Series with one value
+        per row weights rows. For lists of numbered queries also one per query.
 
     Returns
     -------
