@@ -81,7 +81,7 @@ class QuerySizes:
             return np.zeros(len(labels), dtype=np.intp)
 
     def refuse_cut(self, scored: Grouping) -> None:
-        """Raise if a query has another number of rows; those that are not known are new."""
+        """Raise if a query has more or fewer rows; those that are not known are new."""
         known, first = self.labels[:1], scored.labels[:1]
         if isinstance(known[0], str) != isinstance(first[0], str):
             raise ValueError(
@@ -97,7 +97,7 @@ class QuerySizes:
             )
 
     def warn_if_leaked(self, scored: Grouping) -> None:
-        """Warn if a query had another number of rows in training."""
+        """Warn if a query had more or fewer rows in training."""
         if len(self.labels) == 1:  # of `one_ranking`
             return
         differences = _differences(scored, self.lengths_of(scored.labels), "training")

@@ -411,7 +411,7 @@ def _cross_validated(
 ) -> tuple[Fitted, list[Ints]]:
     """The estimators that each model became in each fold, and the rows of the test sets.
 
-    The first scorer scores them, as it warns of cut queries; the scores are not used.
+    The first scorer scores them, as it warns of incomplete queries; the scores are not used.
     """
     scorer, *others = scorers
     requested = [get_routing_for_object(each).consumes("score", params) for each in others]
