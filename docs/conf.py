@@ -3,6 +3,7 @@
 Everything that the build makes is in docs/generated and docs/_build.
 """
 
+import inspect
 import os
 import re
 import runpy
@@ -45,6 +46,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
+    "sphinx.ext.linkcode",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
@@ -232,6 +234,24 @@ def link_names(app, doctree):
                 target = {"refdomain": "py", "reftype": "obj", "reftarget": _LINKED[word]}
                 parts[place] = addnodes.pending_xref("", parts[place], refdoc=page, **target)
         parent.replace(node, parts)
+
+
+def linkcode_resolve(domain, info):
+    """Lead the [source] of a name to its definition in the repository, if that is known."""
+    found = import_module(info["module"])
+    for name in info["fullname"].split("."):
+        found = getattr(found, name, None)
+    found, (path, line) = inspect.unwrap(found), (None, 0)
+    if isinstance(found, type):  # whose `__module__` is the public one
+        for module in here.parent.glob("sklearn_ndcg/*/*.py"):
+            source = module.read_text(encoding="utf-8")
+            if defined := re.search(rf"^class {name}\b", source, re.MULTILINE):
+                path, line = module, source.count("\n", 0, defined.start()) + 1
+    elif inspect.isfunction(found):
+        path, line = Path(found.__code__.co_filename), found.__code__.co_firstlineno
+    if not repository or path is None or not path.is_relative_to(here.parent):
+        return None
+    return f"{repository}/blob/main/{path.relative_to(here.parent).as_posix()}#L{line}"
 
 
 def write_mathml(writer, node):

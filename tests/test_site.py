@@ -7,6 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
+import sklearn_ndcg.frames
+import sklearn_ndcg.inference
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *DOCS.glob("*.md"), *DOCS.glob("design/*.md")]
@@ -87,6 +90,22 @@ text""")
         assert image["classes"] == [f"only-{ground}"]
         assert image["uri"] == f"_static/a-{ground}.svg"
         assert image["alt"] == '"A": 1.'
+
+
+def test_sources_are_linked_where_the_repository_is_known(monkeypatch, conf):
+    assert (
+        conf["linkcode_resolve"]("py", {"module": "sklearn_ndcg", "fullname": "ndcg_score"}) is None
+    )
+    monkeypatch.setenv("GITHUB_REPOSITORY", "someone/sklearn-ndcg")
+    resolve = runpy.run_path(str(DOCS / "conf.py"))["linkcode_resolve"]
+    for module in (sklearn_ndcg, sklearn_ndcg.inference, sklearn_ndcg.frames):
+        for name in [name for name in module.__all__ if callable(getattr(module, name))]:
+            link = resolve("py", {"module": module.__name__, "fullname": name})
+            path, line = re.fullmatch(r".*/blob/main/(.*)#L(\d+)", link).groups()
+            source = (ROOT / path).read_text(encoding="utf-8").splitlines()[int(line) - 1 :]
+            assert re.search(rf"^(?:def|class) {name}\b", "\n".join(source[:5]), re.MULTILINE), name
+    method = {"module": "sklearn_ndcg.inference", "fullname": "Comparison.to_frame"}
+    assert "inference/_results.py#L" in resolve("py", method)
 
 
 def linked_names(conf, text):

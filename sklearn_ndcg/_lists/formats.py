@@ -33,8 +33,8 @@ def from_lists(
     relevant : mapping or sequence of n_queries truths, or one truth
         The truth of each query (user, search, playlist): a mapping from id to grade >= 0, or a
         collection of ids, or a single id, whose grade is 1. Ids are of any hashable type; None and
-        NaN are not ids. One truth alone goes with one list, and is one query. Of a sparse matrix
-        each row is a truth: stored values are grades, and ids the numbers of the columns.
+        NaN are not ids. One truth alone goes with one list, and is one query. Each row of a sparse
+        matrix is a truth: stored values are grades, and the numbers of columns are ids.
 
     recommended : mapping or sequence of n_queries sequences, or one of these, default=None
         The list of ids of each query, best first. A mapping with the same keys if `relevant` is a
@@ -54,8 +54,8 @@ def from_lists(
         whole lists are read, as later ids may move up.
 
     unanswered : {"zero", "omit"}, default="zero"
-        A query in `relevant` without a list has an NDCG of 0, or is left out, for all rankers if
-        one has no list for it. (An empty list is a list.)
+        A query in `relevant` without a list has an NDCG of 0, or is left out: for all rankers, if
+        one has no list for it. An empty list is a list.
 
     unjudged : {"zero", "omit", "nan"}, default="zero"
         Recommended documents that are not in the truth, or have the grade NaN there, get the
@@ -93,7 +93,7 @@ def from_lists(
     UserWarning
         If no query has both a truth and a list; if no document in the lists is in any truth, and
         ten queries have both, or one id is another with a prefix or suffix; if half of the queries
-        or documents that do not meet differ only in leading zeros, blanks, case or ".0"; or if ids
+        or documents that do not match differ only in leading zeros, blanks, case or ".0"; or if ids
         are fractions, as scores are.
 
     See Also
@@ -143,7 +143,7 @@ def from_lists(
     >>> ndcg_score(from_lists({"a", "b"}, ["a", "a", "b"], k=3, duplicates="omit"))
     1.0
 
-    The one item that was left out for each user:
+    The one item that was held out for each user:
 
     >>> ndcg_score(from_lists({"Ann": "Big", "Bob": "Clue"}, lists, k=10))
     0.8154...

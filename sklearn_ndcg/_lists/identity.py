@@ -1,6 +1,6 @@
 """Whether truths and lists name the same queries and documents by their ids.
 
-Ids that never meet give an NDCG of 0, which looks like a bad ranker. `check` compares ids once the
+Ids that never match give an NDCG of 0, which looks like a bad ranker. `check` compares ids once the
 lists are read: a few of them where documents met, so that it takes no time, and all of them where
 none met, or where some of the few differ only in how they are written.
 """
@@ -161,14 +161,14 @@ def _of_documents(
     document, other = map(_shown, pair or (next(iter(expected)), next(iter(returned))))
     return (
         f"No document in the lists is in any truth, in {n_both} quer{'y' if n_both == 1 else 'ies'}"
-        f": a truth has {document}, for example, and a list {other}. Name documents alike in both."
+        f": a truth has {document}, for example, and a list {other}. Use the same ids in both."
     )
 
 
 def _of_pair(truth: Id, listed: Id) -> str:
     return (
         f"with an id that is written otherwise: {_shown(truth)} in the truth, {_shown(listed)} in "
-        "the lists. Write ids alike in both."
+        "the lists. Write ids the same way in both."
     )
 
 

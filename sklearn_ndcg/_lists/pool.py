@@ -189,8 +189,8 @@ def _queries_to_score(
     if unanswered == "omit":
         answered = set(judged).intersection(*lists.values())
         queries = [query for query in judged if query in answered]
-    n_omitted = len(judged) - len(queries)
+    n_unanswered = len(judged) - len(queries)
     if not queries:
-        omitted = f": all {n_omitted} lack a list and are omitted" if n_omitted else ""
-        raise ValueError(f"No query is left to score{omitted}.")
-    return queries, {UNJUDGED: len(every) - len(judged), "no list": n_omitted}
+        left_out = f": all {n_unanswered} lack a list and are left out" if n_unanswered else ""
+        raise ValueError(f"No query is left to score{left_out}.")
+    return queries, {UNJUDGED: len(every) - len(judged), "no list": n_unanswered}

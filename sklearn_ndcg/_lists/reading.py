@@ -60,7 +60,7 @@ _WRONG_NUMBERS: dict[str, Any] = {
     "run": np.isnan,
 }
 _REPEAT_HINT = (
-    'Pass duplicates="omit" to leave {} out, so that later ids move up, or "zero" to keep them at '
+    'Pass duplicates="omit" to remove {}, so that later ids move up, or "zero" to keep them at '
     "their ranks, with a gain of 0."
 )
 _TWICE_HINTS = {

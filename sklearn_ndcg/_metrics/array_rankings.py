@@ -61,8 +61,8 @@ def rankings_of(
         return ListRankings.of_one_ranker(y_true, sample_weight)
     if y_score is None:
         raise TypeError(
-            "y_score is missing: only rows of from_lists or from_trec are passed without it. For "
-            "grades in the order of their ranks pass falling scores, or call explain_query(grades)."
+            "y_score is missing: only rows of from_lists or from_trec are passed without it, and "
+            "grades in ranked order to explain_query."
         )
     if isinstance(groups, str):
         groups = level_of(y_true, groups, "y_true")

@@ -217,7 +217,7 @@ def check(measure: object, limits: tuple[float, float] = (0, 0)) -> None:
 
 
 def omitted_if_nan(undefined: Any) -> Any:
-    """The name of nan, by which scikit-learn's functions omit queries; other values unchanged."""
+    """The name of nan, scikit-learn's value for leaving queries out; other values unchanged."""
     is_nan = _checks.is_number(undefined) and np.isnan(float(undefined))
     return "omit" if is_nan else undefined
 

@@ -131,8 +131,8 @@ def dcg_score(
     sample_weight : array-like of shape (n_queries,) or (n_documents,), or mapping, default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
         query is the mean over its rows (without those that ``unjudged="omit"`` removes). With
-        `groups` or rows of lists also a mapping or Series from query; a Series with a value for
-        each row is of rows. For lists also one per query where these are numbered.
+        `groups` or rows of lists also a mapping or Series from query; a Series with one value
+        per row weights rows. For lists of numbered queries also one per query.
 
     Returns
     -------
@@ -259,8 +259,8 @@ def ndcg_score(
     k : int, None or "retrieved", default=None
         Cutoff: only the first `k` ranks count, in the ideal too. None counts all of them.
         "retrieved" cuts each query at the number of documents that it retrieved (score not
-        ``-inf``, counted after ``unjudged="omit"``); note that this rewards short lists. For rows
-        of lists None is the cutoff that they were read with.
+        ``-inf``, counted after ``unjudged="omit"``); note that this rewards short lists. For
+        `Rows`, None means the cutoff passed to `from_lists` or `from_trec`.
 
     gain : {"linear", "exponential"}, table or callable, default="linear"
         Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a table (a sequence for the
@@ -291,8 +291,8 @@ def ndcg_score(
     sample_weight : array-like of shape (n_queries,) or (n_documents,), or mapping, default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
         query is the mean over its rows (without those that ``unjudged="omit"`` removes). With
-        `groups` or rows of lists also a mapping or Series from query; a Series with a value for
-        each row is of rows. For lists also one per query where these are numbered.
+        `groups` or rows of lists also a mapping or Series from query; a Series with one value
+        per row weights rows. For lists of numbered queries also one per query.
 
     Returns
     -------
@@ -591,8 +591,8 @@ def ndcg_samples(
     k : int, None or "retrieved", default=None
         Cutoff: only the first `k` ranks count, in the ideal too. None counts all of them.
         "retrieved" cuts each query at the number of documents that it retrieved (score not
-        ``-inf``, counted after ``unjudged="omit"``); note that this rewards short lists. For rows
-        of lists None is the cutoff that they were read with.
+        ``-inf``, counted after ``unjudged="omit"``); note that this rewards short lists. For
+        `Rows`, None means the cutoff passed to `from_lists` or `from_trec`.
 
     gain : {"linear", "exponential"}, table or callable, default="linear"
         Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a table (a sequence for the
@@ -743,8 +743,8 @@ def ndcg_curve(
     sample_weight : array-like of shape (n_queries,) or (n_documents,), or mapping, default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
         query is the mean over its rows (without those that ``unjudged="omit"`` removes). With
-        `groups` or rows of lists also a mapping or Series from query; a Series with a value for
-        each row is of rows. For lists also one per query where these are numbered.
+        `groups` or rows of lists also a mapping or Series from query; a Series with one value
+        per row weights rows. For lists of numbered queries also one per query.
 
     Returns
     -------

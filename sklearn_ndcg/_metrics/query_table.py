@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg._checks import Cutoff, Floats, Mask, import_pandas
 from sklearn_ndcg._kernels import numpy_kernels
+from sklearn_ndcg._lists.ranked import scores_down
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics import drawing
 from sklearn_ndcg._metrics.array_rankings import rankings_of, refuse_beside_lists
@@ -173,7 +174,7 @@ def explain_query(
 
     y_score : array-like of the shape of `y_true`, default=None
         Predicted scores, as in `ndcg_score`. None if the documents are in ranked order already,
-        the best first, as the grades of a list in a text.
+        the best first, such as the grades of a textbook's example.
 
     groups : array-like of shape (n_documents,) or str, default=None
         The query id of each row, as in `ndcg_score`. Without ids, rows of shape (n_documents,) are
@@ -253,6 +254,10 @@ def explain_query(
     else:
         names = _names(ids, y_true, rankings.shape)[rankings.rows_of_query(number)]
     documents = _Documents.of(rankings, measure, number, names)
+    if isinstance(y_true, Rows):  # counted again, as unjudged documents may have been removed
+        is_retrieved = documents.is_retrieved
+        scores = scores_down(np.array([is_retrieved.size]), is_retrieved)
+        documents = documents._replace(score=scores)
     this = np.array([number])
     values = Values.of(measure, queries).take(this).report_undefined()
     value = float(values.filled()[0, 0])

@@ -286,8 +286,7 @@ class Rankings:
                 "NaN",
                 before=f"Input {name} contains NaN: ",
                 after=". If NaN means unjudged, pass unjudged='zero' to count these documents as "
-                "not relevant or unjudged='omit' to take them out of the ranking"
-                f"{self._nan_hint()}",
+                f"not relevant or unjudged='omit' to remove them{self._nan_hint()}",
             )
 
     def _missing(self) -> Mask:

@@ -23,13 +23,13 @@ _IF_MEANT = "If this is meant: warnings.simplefilter('ignore', QueryLeakWarning)
 
 
 class QueryLeakWarning(UserWarning):
-    """Scored queries have only some of their rows: the model may be trained on the others.
+    """Scored queries are incomplete: the model may be trained on their other rows.
 
     In scikit-learn's tools, scorers look for the other rows in the training set, for any estimator,
-    and warn, too, if the tool has drawn rows from both sets. Elsewhere, scorers and
-    `GroupedRanker.score` compare the number of rows with that which a `GroupedRanker` was trained
-    on: alone, as the last step of a Pipeline or as the `best_estimator_` of a search, but not with
-    ids in a column that a Pipeline has transformed.
+    and also warn if the tool has drawn rows from both sets. Elsewhere, scorers and
+    `GroupedRanker.score` compare how many rows a query has with how many it had when a
+    `GroupedRanker` was trained: alone, as the last step of a Pipeline or as the `best_estimator_`
+    of a search, but not with ids in a column that a Pipeline has transformed.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class QuerySizes:
             return np.zeros(len(labels), dtype=np.intp)
 
     def refuse_cut(self, scored: Grouping) -> None:
-        """Raise if a query has another number of rows; those that are not known are new."""
+        """Raise if a query has more or fewer rows; those that are not known are new."""
         known, first = self.labels[:1], scored.labels[:1]
         if isinstance(known[0], str) != isinstance(first[0], str):
             raise ValueError(
@@ -97,14 +97,14 @@ class QuerySizes:
             )
 
     def warn_if_leaked(self, scored: Grouping) -> None:
-        """Warn if a query had another number of rows in training."""
+        """Warn if a query had more or fewer rows in training."""
         if len(self.labels) == 1:  # of `one_ranking`
             return
         differences = _differences(scored, self.lengths_of(scored.labels), "training")
         if differences:
             _checks.warn(
-                f"{differences} The model may be trained on their other rows, so that the score is "
-                "too good, or ids start again in these rows, and are other queries: give those new "
+                f"{differences} If the model was trained on their other rows, the score is too "
+                "good. If ids start again in these rows, and mean other queries, give those new "
                 f"ids. {_SPLIT_WHOLE} {_IF_MEANT}",
                 QueryLeakWarning,
             )
@@ -192,6 +192,6 @@ def _differences(scored: Grouping, lengths: Ints, where: str) -> str:
         return ""
     query, label = _first(differs, scored)
     return (
-        f"{differs.sum()} of the {len(lengths)} scored queries have another number of rows than in "
+        f"{differs.sum()} of {len(lengths)} scored queries have more or fewer rows than in "
         f"{where}: query {label} has {scored.lengths[query]} here and {lengths[query]} there."
     )

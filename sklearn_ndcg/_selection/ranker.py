@@ -111,8 +111,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         from 0, others from 1).
 
     query_ids_ : ndarray
-        Sorted ids of the training and held-out queries. Scoring another number of their rows gives
-        a `QueryLeakWarning`; `trained_queries_` has what it compares.
+        Sorted ids of the training and held-out queries. Scoring more or fewer of their rows
+        gives a `QueryLeakWarning`; `trained_queries_` has what it compares.
 
     feature_importances_, coef_, classes_ : ndarray
         Those of the inner estimator, if it has them. The first two have a 0 for columns of

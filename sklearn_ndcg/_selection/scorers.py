@@ -177,7 +177,7 @@ def make_ndcg_scorer(
 
     ValueError
         If an option has a value that `ndcg_score` does not take. While scoring (searches show it
-        with ``error_score="raise"``), if no ids are found, if a query has another number of rows
+        with ``error_score="raise"``), if no ids are found, if a query has more or fewer rows
         than in `all_groups`, for clusterers and outlier detectors, which predict labels, and in the
         early stopping of `HistGradientBoosting`, which gives a scorer bins instead of the columns
         of X.
@@ -278,7 +278,7 @@ def make_dcg_scorer(
         How the keys of a dict are written: ``"dcg_at_{k}"``. None is ``"dcg@{k}"``.
 
     all_groups : array-like of shape (n_all_documents,), default=None
-        The ids of all rows that will be split; a cut query then raises an error.
+        The ids of all rows that will be split; an incomplete query then raises an error.
 
     log_base : float, default=2
         Base of the logarithm of ``discount="log"``.
@@ -354,7 +354,7 @@ def make_query_scorer(
         `score_func`.
 
     all_groups : array-like of shape (n_all_documents,), default=None
-        The ids of all rows that will be split; a cut query then raises an error.
+        The ids of all rows that will be split; an incomplete query then raises an error.
 
     **kwargs
         Further keyword arguments of `score_func`, the same for all queries. Values per row are

@@ -1,7 +1,7 @@
 """The split that a tool of scikit-learn is working on, as a scorer in it can see it.
 
 No public way shows a scorer which rows were split: docs/design/selection.md says what was tried. If
-scikit-learn renames what is read here, scorers say nothing of cut queries, and a test fails.
+scikit-learn renames what is read here, scorers say nothing of incomplete queries, and a test fails.
 """
 
 from __future__ import annotations

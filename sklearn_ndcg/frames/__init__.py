@@ -69,7 +69,7 @@ def ndcg_by_query(
     Returns
     -------
     frame
-        The columns of `groups`, `n_documents` (judged, if the unjudged are omitted), `dcg`,
+        The columns of `groups`, `n_documents` (the judged ones if ``unjudged="omit"``), `dcg`,
         `ideal_dcg` and `ndcg`. An eager table is sorted by id, others are in any order. A query
         with an invalid row (NaN or null score or relevance, a score of inf) has nulls. DuckDB
         computes the results at once, and returns a relation in memory.

@@ -94,7 +94,7 @@ def compare_rankers(
         Level of the intervals of the differences, between 0 and 1.
 
     margin : float or mapping from metric, default=None
-        The loss of NDCG that you accept, between 0 and 1. Of several metrics it is one for all, if
+        The loss of NDCG that you accept, between 0 and 1. For several metrics pass one for all, if
         their values are from 0 to 1, or one for each: ``{"NDCG@10": 0.01, "MRR": 0.02}``. Each pair
         then has a verdict: "better", "not worse", "worse" or "undecided", see `Comparison`. "not
         worse" is wrong in about ``(1 - confidence_level) / 2`` of the cases in which the first

@@ -185,6 +185,7 @@ class NDCGDisplay:
         NDCGDisplay
             What was drawn.
         """
+        known_options(cls.from_predictions, options, DisplayOptions)
         weight = options.pop("sample_weight", None)
         rankers: Any = y_score
         if isinstance(y_true, Rows):
@@ -260,6 +261,7 @@ class NDCGDisplay:
         NDCGDisplay
             What was drawn.
         """
+        known_options(cls.from_estimator, options, DisplayOptions)
         scorer = make_ndcg_scorer(group_by=group_by, response_method=response_method)
         y_score, groups = scorer.scores_and_groups(estimator, X, y, groups)
         name = type(estimator).__name__ if name is None else name
@@ -323,6 +325,7 @@ class NDCGDisplay:
         NDCGDisplay
             What was drawn.
         """
+        known_options(cls.from_cv_results, options, DisplayOptions)
         if not {"estimator", "indices"} <= set(cv_results):
             raise ValueError(
                 f"cv_results must have 'estimator' and 'indices', got {sorted(cv_results)}: call "
@@ -376,10 +379,10 @@ class NDCGDisplay:
             Keyword arguments of matplotlib's `plot` for the curve, or for each of several.
 
         interval_at : "auto", "all" or array-like of int, default="auto"
-            Where the interval is drawn. "all" is a band along the curve. Cutoffs have a bar each,
-            side by side for several curves. "auto" is "all" for up to three curves. As the bands of
-            more would cover one another, those have bars at 1, 5, 10, 20, 50, 100, ...; or at every
-            cutoff, if cutoffs do not follow one another.
+            Where the interval is drawn: "all" is a band along the curve, and a list of cutoffs a
+            bar at each of them, side by side for several curves. "auto" is "all" for up to three
+            curves. The bands of more would cover one another, so these have bars at 1, 5, 10, 20,
+            50, 100, ...; or at every cutoff, if cutoffs do not follow one another.
 
         plot_chance_level : bool, default=False
             Whether to draw the level of chance.
@@ -512,7 +515,7 @@ class NDCGDisplay:
     ) -> NDCGDisplay:
         """Draw a curve for each ranker or fold; it stays flat after its longest query."""
         drawing = {option: options.pop(option) for option in _DRAWING & options.keys()}
-        measure = NDCG(**known_options(cls.from_predictions, options, DisplayOptions))
+        measure = NDCG(**options)
         curves: list[Queries] = []
         for rankings in folds:
             measure = rankings.as_read(measure)

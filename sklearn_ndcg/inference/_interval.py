@@ -80,7 +80,7 @@ def ndcg_interval(
         The bias-corrected and accelerated bootstrap (Efron 1987), or the interval of Student's t.
         If weights differ, t has the jackknife's standard error and one degree of freedom fewer than
         Kish's effective number of queries, at least 1. Use BCa if queries are few (50 rather than
-        200) and their values skewed: hits, one item left out, or most queries at 1. Use t if
+        200) and their values skewed: 0/1 hits, leave-one-out lists, or most queries at 1. Use t if
         weights are uneven, or for speed if queries are many.
 
     random_state : int, RandomState, Generator or None, default=None
@@ -220,9 +220,9 @@ def ndcg_by_segment(
         where these are numbered.
 
     baseline : a segment, default=None
-        The segment that all others are compared with, as last month or the control arm of an A/B
-        test: see `SegmentTable`. The segments have different queries, so this is Welch's t test,
-        which is not paired. With `clusters`, the standard error is that of leaving out each
+        The segment that all others are compared with, such as last month or the control arm of an
+        A/B test: see `SegmentTable`. The segments have different queries, so this is Welch's t
+        test, which is not paired. With `clusters`, the standard error is that of leaving out each
         cluster, from both segments if it is in both, and the degrees of freedom are those of the
         effective numbers of clusters. To compare rankers on the same queries, use
         `compare_rankers`.
@@ -255,8 +255,8 @@ def ndcg_by_segment(
     Raises
     ------
     ValueError
-        As in `ndcg_interval`, and if a query has rows in several segments, or `baseline` is none of
-        the segments.
+        As in `ndcg_interval`, and if a query has rows in several segments, or `baseline` is not
+        one of the segments.
 
     TypeError
         If an option is unknown.

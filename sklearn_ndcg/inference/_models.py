@@ -81,7 +81,7 @@ def compare_models(
     cv : int, splitter or iterable of splits, default=None
         How to split, as in `cross_validate`. None is five folds of whole queries. Any splitter
         will do: queries that are never tested, such as the first days of a split in time, are not
-        compared, and of a query that is tested repeatedly the mean counts, once.
+        compared, and one that is tested repeatedly counts once, with its mean.
 
     groups : array-like of shape (n_documents,), default=None
         The query id of each row, for the splitter; with metadata routing on, for whatever requests
@@ -411,7 +411,7 @@ def _cross_validated(
 ) -> tuple[Fitted, list[Ints]]:
     """The estimators that each model became in each fold, and the rows of the test sets.
 
-    The first scorer scores them, as it warns of cut queries; the scores are not used.
+    The first scorer scores them, as it warns of incomplete queries; the scores are not used.
     """
     scorer, *others = scorers
     requested = [get_routing_for_object(each).consumes("score", params) for each in others]

@@ -207,11 +207,11 @@ class IntervalDisplay:
 
     Made by `from_result`. Each ranker, pair of rankers or segment has a row, in the order of the
     result or sorted, if its NDCG is defined. A ranker has the colour that it has in `NDCGDisplay`,
-    and a pair that of its first ranker; without a baseline the marker says which is the second. The
-    rankers or pairs of a comparison with segments are a group
-    of rows for all queries and for each segment, in colours that the legend explains. Of more than
-    40 rows the first and the last are shown, as in the printed tables, with a line between them
-    that says how many are not. A point is hollow if it is the mean of one or two queries.
+    and a pair that of its first ranker; without a baseline the marker says which is the second. A
+    comparison with segments has a group of rows for all queries and for each segment, in colours
+    that the legend explains. Of more than 40 rows the first and the last are shown, as in the
+    printed tables, and a line between them says how many are not. A point is hollow if it is the
+    mean of one or two queries.
 
     Parameters
     ----------

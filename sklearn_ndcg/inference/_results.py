@@ -219,11 +219,12 @@ class SegmentTable(Printed):
         whole = self.overall
         interval = f"{percent(whole.confidence_level)} CI ({whole.method})"
         ends = [*zip(*self.confidence_interval, strict=True), whole.confidence_interval]
+        errors = (*self.standard_error, whole.standard_error)
         columns = {
             "segment": [*map(label_text, self.segments), "all"],
-            self.metric: [f"{value:.4f}" for value in (*self.mean, whole.mean)],
-            interval: [f"[{low:.4f}, {high:.4f}]" for low, high in ends],
-            "standard error": [f"{e:.4f}" for e in (*self.standard_error, whole.standard_error)],
+            self.metric: [_known(mean, f"{mean:.4f}") for mean in (*self.mean, whole.mean)],
+            interval: [_known(low, f"[{low:.4f}, {high:.4f}]") for low, high in ends],
+            "standard error": [_known(error, f"{error:.4f}") for error in errors],
             "queries": list(map(str, (*self.n_queries, whole.n_queries))),
             "left out": list(map(str, (*self.n_left_out, whole.n_left_out))),
         }
@@ -231,13 +232,14 @@ class SegmentTable(Printed):
             columns["judged"] = list(map(share_text, (*self.judged, whole.judged)))
         if self.difference is None or self.difference_interval is None or self.pvalue is None:
             return [_table(columns)]
-        level, (low, high) = percent(whole.confidence_level), self.difference_interval
+        level = percent(whole.confidence_level)
         others = [n for n, name in enumerate(self.segments) if name != self.baseline]
+        bounds = np.transpose(self.difference_interval)[others]
         of_others = {
             "segment": [label_text(self.segments[n]) for n in others],
-            "difference": [f"{self.difference[n]:+.4f}" for n in others],
-            f"{level} CI": [f"[{low[n]:+.4f}, {high[n]:+.4f}]" for n in others],
-            "p": [_pvalue_text(self.pvalue[n]) for n in others],
+            "difference": [_known(value, f"{value:+.4f}") for value in self.difference[others]],
+            f"{level} CI": [_known(low, f"[{low:+.4f}, {high:+.4f}]") for low, high in bounds],
+            "p": [_known(value, _pvalue_text(value)) for value in self.pvalue[others]],
         }
         n_tests = int(np.count_nonzero(~np.isnan(self.pvalue)))
         note = (
@@ -283,8 +285,8 @@ class Comparison(Printed):
     a line would be longer than 100 characters, and of more than 40 rows the first and last 20 are
     shown.
 
-    Of several metrics, such as ``k=[5, 10]``, every pair has a row for each: what is by ranker has
-    the key ``(metric, ranker)``, and pairs are ``(metric, first, second)``.
+    With several metrics, such as ``k=[5, 10]``, every pair has a row for each: what is by ranker
+    has the key ``(metric, ranker)``, and pairs are ``(metric, first, second)``.
 
     Attributes
     ----------
@@ -305,7 +307,7 @@ class Comparison(Printed):
 
     pairs : list of (first, second)
         Names of the rankers that are compared; a baseline is always the second. Every array over
-        pairs is in this order. Of several metrics the pairs are (metric, first, second).
+        pairs is in this order. With several metrics the pairs are (metric, first, second).
 
     difference : ndarray of shape (n_pairs,)
         The mean of the first minus that of the second.
@@ -343,8 +345,8 @@ class Comparison(Printed):
 
     verdict : list of str of length n_pairs, or None
         "better" if the interval of the difference lies above 0, "not worse" if it lies above
-        ``-margin``, "worse" if it lies below 0 and reaches the margin, "undecided" otherwise. None
-        without a margin.
+        ``-margin``, "worse" if it lies below 0 and not above ``-margin``, "undecided" otherwise.
+        None without a margin.
 
     judged : dict of float
         For each ranker the judged share of the first `k` documents that it returned, a mean over
@@ -535,7 +537,7 @@ class Comparison(Printed):
         of : {"pairs", "rankers", "queries", "segments"}, default="pairs"
             What each row is: a pair, with a column for each array over pairs; a ranker, with its
             `mean`, the bounds of its interval, `judged` and `answered`; a query, with the value of
-            each ranker; or a ranker in a segment, with its mean and interval there. Of several
+            each ranker; or a ranker in a segment, with its mean and interval there. With several
             metrics each pair or ranker has a row for each, and each query a column.
 
         Returns
@@ -749,6 +751,11 @@ def _of_measure(comparison: Comparison, measure: str) -> Comparison:
 def share_text(share: float) -> str:
     """A share in percent."""
     return "unknown" if np.isnan(share) else f"{share:.1%}"
+
+
+def _known(value: float, text: str) -> str:
+    """The text of a value in a table; a dash for nan."""
+    return "-" if np.isnan(value) else text
 
 
 def _pvalue_text(pvalue: float) -> str:

@@ -275,6 +275,14 @@ def test_options_of_plot_are_passed_on(constructor):
     assert CONSTRUCTORS[constructor]().passed_to_plot == {}
 
 
+@pytest.mark.parametrize("constructor", CONSTRUCTORS)
+def test_another_word_for_groups_is_named(constructor):
+    """Before anything is computed, which would miss the groups."""
+    way_out = "groups" if constructor == "from_predictions" else "group_by"
+    with pytest.raises(TypeError, match=f"{constructor} has no option 'qid'.* {way_out}\\."):
+        CONSTRUCTORS[constructor](qid=QUERY)
+
+
 def test_unknown_option_raises():
     with pytest.raises(TypeError, match=r"no option 'tie'. Did you mean ties.* despine"):
         from_cv_results(results_of(range(360)), **ROWS, tie="worst")

@@ -125,6 +125,24 @@ def test_segments_print_as_rows_with_all_queries_last():
     assert f"{table.overall.mean:.4f}  [{low:.4f}, {high:.4f}]" in rows[2]
 
 
+@pytest.mark.filterwarnings("ignore:Intervals of")
+def test_segments_print_dashes_where_there_is_no_number():
+    """One query has a mean, and no interval; a query of weight 0 has no mean either."""
+    segments, weight = np.full(len(Y), "many"), np.ones(len(Y))
+    segments[:2], weight[1] = ["one", "none"], 0
+    options = {"sample_weight": weight, "baseline": "many", "method": "t"}
+    table, differences, _ = str(
+        ndcg_by_segment(Y, SCORES["good"], segments=segments, **options)
+    ).split("\n\n")
+    cells = {row.split()[0]: row.split()[1:] for row in table.splitlines()[1:]}
+    mean = f"{ndcg_samples(Y, SCORES['good'])[0]:.4f}"
+    assert cells["one"] == [mean, "-", "-", "1", "0"]
+    assert cells["none"] == ["-", "-", "-", "0", "1"]
+    cells = {row.split()[0]: row.split()[1:] for row in differences.splitlines()[1:]}
+    assert [cell == "-" for cell in cells["one"]] == [False, True, True]
+    assert cells["none"] == ["-"] * 3
+
+
 def test_comparison_prints_its_segments_with_their_numbers_of_queries():
     result = compare_rankers(Y, SCORES, test="t", baseline="poor", segments=SEGMENTS)
     header, *rows = repr(result).split("\n\n")[2].splitlines()

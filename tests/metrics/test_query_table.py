@@ -241,6 +241,16 @@ def test_documents_of_lists_are_those_of_the_query():
 
 
 @pytest.mark.parametrize("unjudged", ["zero", "omit"])
+def test_scores_of_lists_are_those_of_their_rows(unjudged):
+    truth, ranked = {"a": 1, "b": 2, "c": 0, "d": 1}, ["x", "a", "b", "y", "c"]
+    rows = from_lists(truth, ranked, unjudged=unjudged)
+    found = explain_query(rows).ranks
+    scores = dict(zip(rows.ids, rows.y_score, strict=True))
+    assert found["score"].tolist() == [scores[name] for name in found["document"]]
+    assert found["score"][0] == -1
+
+
+@pytest.mark.parametrize("unjudged", ["zero", "omit"])
 def test_a_query_without_documents_has_no_ranks(unjudged):
     rows = from_lists({"a": {}, "b": {"x": 1}}, {"a": [], "b": ["x"]}, unjudged=unjudged)
     found = explain_query(rows, query="a", undefined=0.5)

@@ -73,7 +73,7 @@ def test_cut_queries_of_training_are_counted(ranker):
     assert ranker.query_ids_.tolist() == list(range(15))
     n_rows = np.bincount(QUERY)[0]
     rows = np.delete(np.arange(len(Y)), np.flatnonzero(QUERY == 0)[0])
-    words = f"^1 of the 20 scored queries .* query 0 has {n_rows - 1} here and {n_rows} there"
+    words = f"^1 of 20 scored queries .* query 0 has {n_rows - 1} here and {n_rows} there"
     with pytest.warns(QueryLeakWarning, match=words):
         ranker.score(X.iloc[rows], Y[rows], groups=QUERY[rows])
 
@@ -81,7 +81,7 @@ def test_cut_queries_of_training_are_counted(ranker):
 def test_ids_that_start_again_are_named_as_a_cause(ranker):
     """Another file, whose queries 0 to 9 are not those of training."""
     new = np.repeat(np.arange(10), 9)
-    words = r"^10 of the 10 .* training: query 0 has 9 here .* ids start again .* new ids\."
+    words = r"^10 of 10 .* training: query 0 has 9 here .* ids start again .* new ids\."
     with pytest.warns(QueryLeakWarning, match=words):
         ranker.score(X.iloc[: len(new)], Y[: len(new)], groups=new)
     ranker.score(X.iloc[: len(new)], Y[: len(new)], groups=100 + new)

@@ -128,7 +128,7 @@ def test_all_groups_refuse_parts_of_queries(data, spelled):
         assert scorer(FirstColumn(), X[rows], y[rows], groups=ids[rows]) == expected
     n, rows = np.sum(query == 0), np.arange(len(y)) != np.argmin(query)
     words = (
-        r"^Scored queries are incomplete: 1 of the 20 .* than in all_groups: query "
+        r"^Scored queries are incomplete: 1 of 20 .* than in all_groups: query "
         rf"{spelled(0)!r} has {n - 1} here and {n} there\. Split whole queries, with QuerySplitter"
     )
     with pytest.raises(ValueError, match=words):
@@ -169,7 +169,7 @@ def test_all_groups_of_several_columns(data, ids_of_all):
     whole, cut = np.isin(query, [1, 5, 7]), np.arange(len(y)) != np.argmin(query)
     expected = ndcg_score(y[whole], X["a"][whole], groups=query[whole])
     assert scorer(FirstColumn(), X[whole], y[whole]) == expected
-    with pytest.raises(ValueError, match=r"incomplete: 1 of the 20 .* query \(0, 0\) has"):
+    with pytest.raises(ValueError, match=r"incomplete: 1 of 20 .* query \(0, 0\) has"):
         scorer(FirstColumn(), X[cut], y[cut])
 
 

@@ -226,11 +226,11 @@ PEERS = [
     ),
     Peer("catboost", "NDCG", catboost, "catboost", labels_in_single_precision, True),
     Peer(
-        "catboost", "NDCG:type=Exp", catboost_exp, "catboost-exp", labels_in_single_precision, True
+        "catboost", "NDCG, type=Exp", catboost_exp, "catboost-exp", labels_in_single_precision, True
     ),
     Peer(
         "catboost",
-        "NDCG:denominator=Position",
+        "NDCG, denominator=Position",
         catboost_position,
         "catboost-position",
         labels_in_single_precision,
@@ -243,15 +243,15 @@ PEERS = [
     Peer("torchmetrics", "RetrievalNormalizedDCG", torchmetrics, "torchmetrics", **single),
     Peer(
         "torchmetrics",
-        "RetrievalNormalizedDCG(empty_target_action='skip')",
+        "RetrievalNormalizedDCG, empty_target_action='skip'",
         torchmetrics_skip,
         "torchmetrics-skip",
         **single,
     ),
     Peer("rax", "ndcg_metric", rax, "rax", **single),
     Peer("rankereval", "NDCG", rankereval),
-    Peer("recommenders", "ndcg_at_k(score_type='raw')", recommenders),
+    Peer("recommenders", "ndcg_at_k, score_type='raw'", recommenders),
     Peer("rectools", "NDCG", rectools),
-    Peer("rectools", "NDCG(divide_by_achievable=True)", rectools_achievable),
+    Peer("rectools", "NDCG, divide_by_achievable=True", rectools_achievable),
     Peer("replay", "NDCG", replay),
 ]

@@ -58,7 +58,7 @@ from tool_cases import (
 
 from sklearn_ndcg import QueryLeakWarning, QuerySplitter
 
-NOTICED = "cut queries noticed"
+NOTICED = "incomplete queries noticed"
 COLUMNS = [*WAYS, "QuerySplitter", NOTICED]
 GRADES = np.array([0, 2, 3, 5])  # for classifiers, which may confuse a grade with its number
 VERSION = tuple(int(number) for number in sklearn.__version__.split(".")[:2])
@@ -120,7 +120,7 @@ def curve_of_sizes(function, c):
         hand[1].append(folds_by_hand(Ridge(), c, splits=firsts))
         counts = [np.bincount(c.query[a], minlength=len(lengths)) for a, _ in firsts]
         most_cut = max(most_cut, *(np.sum((n > 0) & (n < lengths)) for n in counts))
-    return got, {"no: cut" if most_cut > 1 else "yes": hand}
+    return got, {"no: rows" if most_cut > 1 else "yes": hand}
 
 
 def importances(c, **options):
@@ -288,7 +288,7 @@ REFUSALS = {
     "binned": "no: bins",
     "`groups` can only be passed if metadata routing is not enabled": "no: routing",
     "no attribute '_score_func'": "no: threshold",
-    "do not let the tool draw rows": "no: cut",
+    "do not let the tool draw rows": "no: rows",
     "have the same labels in their index, but in another order": "no: order of y",
 }
 

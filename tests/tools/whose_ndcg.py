@@ -20,7 +20,7 @@ from peers import PEERS, as_given, in_single_precision, last_first
 from sklearn_ndcg import ndcg_samples
 
 PAGE = pages.DOCS / "whose_ndcg.md"
-COLUMNS = ["gain", "ties", "no relevant document", "scores", "example"]
+COLUMNS = ["gain", "ties", "undefined", "scores", "example"]
 
 # The example: a tie, a query without a relevant document, two scores that are one in float32.
 GRADES = np.array([3, 0, 2, 1, 0, 0, 0, 0, 0, 1, 0, 2])
@@ -140,7 +140,8 @@ def row(peer):
 
 
 def label(peer):
-    return f"{peer.library} `{peer.call}`"
+    names = peer.call.split(", ")  # a line may end between two
+    return f"{peer.library} {', '.join(f'`{name}`' for name in names)}"
 
 
 def found_rows(page):
