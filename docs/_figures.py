@@ -165,7 +165,7 @@ def draw_for_markdown(folder):
 def draw_for_site(folder):
     """Write the pictures of the API pages and of the front page into `folder`."""
     for draw in (ndcg_display, difference_display, interval_display):
-        save(folder, draw, figsize=(8, 4.2))
+        save(folder, draw, figsize=(6.4, 3.6))
     save(folder, front_page, figsize=(6.4, 3.2))
 
 

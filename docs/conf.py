@@ -45,6 +45,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
+    "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
@@ -242,6 +243,15 @@ def write_mathml(writer, node):
     raise nodes.SkipNode
 
 
+def break_names(app, page, template, context, doctree):
+    """Let long names outside blocks of code break between their words: see site.css."""
+    between = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[\w)][_.=/])(?=\w)|(?<=\w\()(?=[\w&])")
+    # a block, which stays as it is, or a word that is not inside of a tag
+    found = re.compile(r"<pre.*?</pre>|([^\s<>]{21,})(?=[^<>]*<)", re.DOTALL)
+    body = context.get("body", "")
+    context["body"] = found.sub(lambda m: between.sub("<wbr>", m[0]) if m[1] else m[0], body)
+
+
 def setup(app):
     """Register the functions above, and those of _gallery.py, with Sphinx."""
     app.add_html_math_renderer("mathml", (write_mathml, None), (write_mathml, None))
@@ -249,6 +259,7 @@ def setup(app):
         app.connect("doctree-read", function, priority=400)
     app.connect("doctree-read", fix_page)
     app.connect("doctree-read", link_names)
+    app.connect("html-page-context", break_names)
     # before the gallery and intersphinx read them, which they do at the default priority
     app.connect("builder-inited", prepare_sources, priority=10)
     app.connect("builder-inited", complete_notebooks, priority=900)  # after the gallery
