@@ -108,6 +108,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "_gallery.order",
     "image_scrapers": ("_gallery.scrape",),
     "capture_repr": (),
+    "reset_modules": ("matplotlib", "_gallery.use_large_text"),
     "download_all_examples": False,
     "show_signature": False,
     "write_computation_times": False,
@@ -239,13 +240,13 @@ def write_mathml(writer, node):
     """Write a formula as MathML, which browsers show without a script."""
     is_block = isinstance(node, nodes.math_block)
     formula = tex2mathml(node.astext(), as_block=is_block)
-    writer.body.append(f'<div class="math">{formula}</div>' if is_block else formula)
+    writer.body.append(f'<div class="math" tabindex="0">{formula}</div>' if is_block else formula)
     raise nodes.SkipNode
 
 
 def break_names(app, page, template, context, doctree):
     """Let long names outside blocks of code break between their words: see site.css."""
-    between = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[\w)][_.=/])(?=\w)|(?<=\w\()(?=[\w&])")
+    between = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[\w)][_.=/(])(?=[\w&])")
     # a block, which stays as it is, or a word that is not inside of a tag
     found = re.compile(r"<pre.*?</pre>|([^\s<>]{21,})(?=[^<>]*<)", re.DOTALL)
     body = context.get("body", "")
