@@ -247,8 +247,9 @@ def write_mathml(writer, node):
 def break_names(app, page, template, context, doctree):
     """Let long names outside blocks of code break between their words: see site.css."""
     between = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[\w)][_.=/(])(?=[\w&])")
-    # a block, which stays as it is, or a word that is not inside of a tag
-    found = re.compile(r"<pre.*?</pre>|([^\s<>]{21,})(?=[^<>]*<)", re.DOTALL)
+    # a block, or a tag, or a word, which has to be longer in code
+    word = r'(?<=[\s>])(?:(?<!class="pre">)[^\s<>]{16,}|[^\s<>]{21,})'
+    found = re.compile(rf"<pre.*?</pre>|<.*?>|({word})", re.DOTALL)
     body = context.get("body", "")
     context["body"] = found.sub(lambda m: between.sub("<wbr>", m[0]) if m[1] else m[0], body)
 
