@@ -45,7 +45,7 @@ def gains(ax):
     for label, values, shift in (("linear", grades, -0.2), ("exponential", 2.0**grades - 1, 0.2)):
         bars = ax.bar(grades + shift, values, width=0.4, label=f'gain="{label}"')
         ax.bar_label(bars, fmt="%g", padding=2)
-    ax.set(xlabel="grade", ylabel="gain", xticks=grades, yticks=range(0, 17, 4), ylim=(0, 17))
+    ax.set(xlabel="Grade", ylabel="Gain", xticks=grades, yticks=range(0, 17, 4), ylim=(0, 17))
     ax.legend()
 
 
@@ -60,7 +60,7 @@ def discounts(ax):
     }
     for (label, values), style in zip(curves.items(), ("-", "--", "-", "-."), strict=True):
         ax.plot(ranks, values, style, marker=".", label=f"discount={label}")
-    ax.set(xlabel="rank", ylabel="weight", xticks=[1, 5, 10, 15, 20], ylim=(0, 1.05))
+    ax.set(xlabel="Rank", ylabel="Weight", xticks=[1, 5, 10, 15, 20], ylim=(0, 1.05))
     ax.legend(loc="center right", bbox_to_anchor=(1, 0.62))
 
 
@@ -76,7 +76,7 @@ def ties(ax):
         values = [ndcg_score(y_true, scores, ties=rule, undefined=0.0)
                   for scores in cut.values()]  # fmt: skip
         ax.plot(places, values, style, marker=".", label=f'ties="{rule}"')
-    ax.set(xlabel="distinct scores among 10 documents", ylabel="NDCG")
+    ax.set(xlabel="Distinct scores among 10 documents", ylabel="NDCG")
     ax.set_xticks(places, labels=list(cut))
     ax.legend()
 
@@ -165,7 +165,7 @@ def draw_for_markdown(folder):
 def draw_for_site(folder):
     """Write the pictures of the API pages and of the front page into `folder`."""
     for draw in (ndcg_display, difference_display, interval_display):
-        save(folder, draw, figsize=(8, 4.2))
+        save(folder, draw, figsize=(6.4, 3.6))
     save(folder, front_page, figsize=(6.4, 3.2))
 
 

@@ -6,6 +6,7 @@ from itertools import chain
 from pathlib import Path
 from zipfile import ZipFile
 
+import matplotlib.pyplot as plt
 from sphinx_gallery.scrapers import matplotlib_scraper
 
 here = Path(__file__).parent
@@ -26,6 +27,11 @@ ORDER = [
 def order(name):
     """Return the position of an example in the gallery."""
     return ORDER.index(name)
+
+
+def use_large_text(gallery_conf, example):
+    """Draw the text of pictures as large as on other pages, to be read on a phone, too."""
+    plt.rcParams["font.size"] = 13
 
 
 def scrape(block, block_vars, gallery_conf):

@@ -109,6 +109,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "_gallery.order",
     "image_scrapers": ("_gallery.scrape",),
     "capture_repr": (),
+    "reset_modules": ("matplotlib", "_gallery.use_large_text"),
     "download_all_examples": False,
     "show_signature": False,
     "write_computation_times": False,
@@ -258,8 +259,18 @@ def write_mathml(writer, node):
     """Write a formula as MathML, which browsers show without a script."""
     is_block = isinstance(node, nodes.math_block)
     formula = tex2mathml(node.astext(), as_block=is_block)
-    writer.body.append(f'<div class="math">{formula}</div>' if is_block else formula)
+    writer.body.append(f'<div class="math" tabindex="0">{formula}</div>' if is_block else formula)
     raise nodes.SkipNode
+
+
+def break_names(app, page, template, context, doctree):
+    """Let long names outside blocks of code break between their words: see site.css."""
+    between = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[\w)][_.=/(])(?=[\w&])")
+    # a block, or a tag, or a word, which has to be longer in code
+    word = r'(?<=[\s>])(?:(?<!class="pre">)[^\s<>]{16,}|[^\s<>]{21,})'
+    found = re.compile(rf"<pre.*?</pre>|<.*?>|({word})", re.DOTALL)
+    body = context.get("body", "")
+    context["body"] = found.sub(lambda m: between.sub("<wbr>", m[0]) if m[1] else m[0], body)
 
 
 def setup(app):
@@ -269,6 +280,7 @@ def setup(app):
         app.connect("doctree-read", function, priority=400)
     app.connect("doctree-read", fix_page)
     app.connect("doctree-read", link_names)
+    app.connect("html-page-context", break_names)
     # before the gallery and intersphinx read them, which they do at the default priority
     app.connect("builder-inited", prepare_sources, priority=10)
     app.connect("builder-inited", complete_notebooks, priority=900)  # after the gallery

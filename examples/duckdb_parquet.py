@@ -59,7 +59,7 @@ print(f"NDCG@10 {mean:.6f}")
 _, ax = plt.subplots(figsize=(6.4, 3), layout="constrained")
 ax.hist(by_query.fetchnumpy()["ndcg"], bins=50)
 ax.axvline(mean, color="C1", label=f"mean {mean:.4f}")
-ax.set(xlabel="NDCG@10", ylabel="queries")
+ax.set(xlabel="NDCG@10", ylabel="Queries")
 ax.legend()
 
 # %%

@@ -59,12 +59,12 @@ search = GridSearchCV(
 # are the relevant ones. Quarters of a year are nearly independent.
 
 scores = {
-    "random order": np.zeros(len(test)),  # ties are averaged: the expected NDCG
+    "random": np.zeros(len(test)),  # ties are averaged: the expected NDCG
     "momentum": X["year"].iloc[test],
     "volatility": X["volatility"].iloc[test],
     "trees": search.predict(X.iloc[test]),
 }
-options = {"groups": day[test], "clusters": day[test].to_period("Q"), "baseline": "random order"}
+options = {"groups": day[test], "clusters": day[test].to_period("Q"), "baseline": "random"}
 lead = compare_rankers(y[test], scores, random_state=0, **options, **metric)
 upside_down = compare_rankers(4 - y[test], scores, random_state=0, **options, **metric)
 print(f"Grades as they are: {lead}\n\nGrades upside down: {upside_down}")
@@ -76,6 +76,6 @@ print(f"Grades as they are: {lead}\n\nGrades upside down: {upside_down}")
 
 # sphinx_gallery_alt = "Leads over a random order: that of volatility stays with grades upside down"
 _, axes = plt.subplots(2, sharex=True, layout="constrained")
-IntervalDisplay.from_result(lead, differences=True, ax=axes[0]).ax_.set_title("grades as they are")
-IntervalDisplay.from_result(upside_down, differences=True, ax=axes[1]).ax_.set_title("upside down")
+IntervalDisplay.from_result(lead, differences=True, ax=axes[0]).ax_.set_title("Grades as they are")
+IntervalDisplay.from_result(upside_down, differences=True, ax=axes[1]).ax_.set_title("Upside down")
 plt.show()

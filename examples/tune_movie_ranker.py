@@ -160,7 +160,7 @@ print(f"NDCG@10 {interval.mean:.4f}, 95% confidence interval {low:.4f} to {high:
 ndcg, ids = ndcg_samples(y_test, score, groups=users[test], k=10, return_groups=True)
 # sphinx_gallery_alt = "Histogram of NDCG@10 of the users: most between 0.8 and 1, few below 0.7"
 plt.hist(ndcg, bins=20)
-plt.gca().set(xlabel="NDCG@10 of a user", ylabel="users")
+plt.gca().set(xlabel="NDCG@10 of a user", ylabel="Users")
 # sphinx_gallery_start_ignore
 assert (ndcg > 0.8).mean() > 0.8
 assert 0 < (ndcg < 0.7).mean() < 0.05

@@ -56,14 +56,8 @@ print(explanation)
 # user, but what one user gains by the order of dates, another loses. The choices interact: another
 # order of steps ends at the same number with other differences.
 
-steps = [f"{choice}: {before} → {after}" for choice, before, after in explanation.changes]
-ndcg = explanation.ndcg
 # sphinx_gallery_alt = "Steps from scikit-learn's NDCG to XGBoost's: cutoff and gain are largest"
-_, ax = plt.subplots(figsize=(6.4, 2.8), layout="constrained")
-bars = ax.barh(steps, explanation.difference, left=ndcg[:-1])
-ax.bar_label(bars, fmt="%+.4f", padding=4)
-ax.invert_yaxis()
-ax.set(xlim=(ndcg.min() - 0.03, ndcg.max() + 0.01), xlabel="NDCG, from scikit-learn to XGBoost")
+explanation.plot()
 
 # %%
 # Check with scikit-learn

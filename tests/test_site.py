@@ -126,3 +126,21 @@ def test_names_are_linked_unless_they_are_those_of_another_library(conf):
     assert ("mlxtend", "`SequentialFeatureSelector`") in table
     for library, name in table:
         assert linked_names(conf, f"{library} {name}") == [], library
+
+
+@pytest.mark.parametrize(
+    ("text", "broken"),
+    [
+        ('<a href="HalvingGridSearchCV">HalvingGridSearchCV</a>',
+         '<a href="HalvingGridSearchCV">Halving<wbr>Grid<wbr>Search<wbr>CV</a>'),
+        ('<span class="pre">NDCG(divide_by_achievable=&quot;yes&quot;)</span>',
+         '<span class="pre">NDCG(<wbr>divide_<wbr>by_<wbr>achievable=<wbr>&quot;yes&quot;)</span>'),
+        ('<span class="pre">make_ndcg_scorer</span>', None),
+        ("<p>unmistakenly, one word</p>", None),
+        ("<pre><span>HistGradientBoostingClassifier</span></pre>", None),
+    ],
+)  # fmt: skip
+def test_long_names_break_between_their_words(conf, text, broken):
+    context = {"body": text}
+    conf["break_names"](None, "page", "page.html", context, None)
+    assert context["body"] == (broken or text)
