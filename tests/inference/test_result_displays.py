@@ -439,11 +439,11 @@ def test_ticks_are_as_many_as_have_room(width, fewest, most):
 
 
 def test_numbers_of_a_grid_of_small_axes_stand_apart():
-    figure, axes = plt.subplots(2, 3, figsize=(7, 5))
-    for ax in axes.flat:
+    figure, axes = plt.subplots(1, 3, figsize=(7, 2.5))
+    for ax in axes:
         from_result(compared(4), differences=True, ax=ax)
     figure.canvas.draw()
-    for ax in axes.flat:
+    for ax in axes:
         low, high = ax.get_xlim()
         labels = [text for text in ax.get_xticklabels() if low <= text.get_position()[0] <= high]
         boxes = [label.get_window_extent() for label in labels]
