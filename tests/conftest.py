@@ -64,7 +64,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_collection_finish():
-    """Keep modules and collected tests out of garbage collections, each of which takes a second."""
+    """Keep all modules and tests out of garbage collections, which would look at them each time."""
     gc.collect()
     gc.freeze()
 
