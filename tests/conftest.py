@@ -1,5 +1,6 @@
 """Fixtures that several test files use; plain functions and data are in helpers.py."""
 
+import gc
 import os
 import re
 import signal
@@ -60,6 +61,12 @@ def pytest_collection_modifyitems(config, items):
         left_out = [item for item in items if "check_array_api_input" in item.name]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
+
+
+def pytest_collection_finish():
+    """Keep all modules and tests out of garbage collections, which would look at them each time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

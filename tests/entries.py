@@ -45,7 +45,8 @@ def display(*data, **options):
     """NDCG at each cutoff that is drawn."""
     pyplot = pytest.importorskip("matplotlib.pyplot", reason="the extra `plot` is not installed")
     pyplot.switch_backend("agg")
-    drawn = NDCGDisplay.from_predictions(*data, **options)
+    ax = pyplot.figure().add_axes((0.2, 0.3, 0.7, 0.6))  # in no grid, which would be laid out
+    drawn = NDCGDisplay.from_predictions(*data, ax=ax, **options)
     pyplot.close("all")
     return drawn.ndcg
 

@@ -48,13 +48,13 @@ NAMES = {module.removesuffix(".__init__") for module in MODULES}
 
 
 @cache
-def syntax(module):
-    return list(ast.walk(ast.parse(path_of(module).read_text(encoding="utf-8"))))
+def syntax(path):
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 def imports(module):
     """(module, name) of every import in a module, except the optional ones."""
-    for node in syntax(module):
+    for node in syntax(path_of(module)):
         if isinstance(node, ast.Import):
             pairs = [(alias.name, "") for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -113,7 +113,7 @@ def private_attributes(module):
     """Private attributes that a module takes from an import, or that it does not define itself."""
     imported = {path.split(".")[-1] for path in imports_of_the_package(module)}
     defined, used = {"_replace", "_repr_html_"}, {}  # of named tuples, and of Jupyter
-    for node in syntax(module):
+    for node in syntax(path_of(module)):
         if isinstance(node, ast.FunctionDef):
             defined.add(node.name)
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
@@ -160,12 +160,12 @@ for folder in (".ci", "benchmarks", "docs", "examples", "sklearn_ndcg", "tests")
 
 def without_encoding(path):
     """Calls that open a file as text in the encoding of the system, which differs on Windows."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call):
-            name = getattr(node.func, "attr", getattr(node.func, "id", None))
+    for node in syntax(path):
+        func = node.func if isinstance(node, ast.Call) else None
+        if getattr(func, "attr", getattr(func, "id", None)) in {"open", "read_text", "write_text"}:
             is_binary = any(re.fullmatch("'[rwax+]*b[rwax+]*'", ast.unparse(a)) for a in node.args)
             has_encoding = any(keyword.arg == "encoding" for keyword in node.keywords)
-            if name in {"open", "read_text", "write_text"} and not (is_binary or has_encoding):
+            if not (is_binary or has_encoding):
                 yield f"{path.relative_to(ROOT)}:{node.lineno}"
 
 

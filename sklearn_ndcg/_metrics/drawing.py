@@ -140,6 +140,8 @@ def _draw_legend(ax: Any) -> None:
         box = legend.get_window_extent()
         room = (inner.x1 - whole.x0) / box.width, 0.3 * whole.height / box.height
         scales[n_columns] = min(1, *room)
+        if scales[n_columns] == 1:
+            return
     n_columns = max(scales, key=scales.__getitem__)
     fontsize, room = legend.get_texts()[0].get_fontsize(), scales[n_columns]
     smaller = shrunk(fontsize, room)

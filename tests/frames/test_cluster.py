@@ -11,9 +11,6 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 
 from sklearn_ndcg import GroupedRanker, make_ndcg_scorer
 
-pytest.importorskip("dask")
-pytest.importorskip("distributed")
-
 pytestmark = pytest.mark.ci
 
 

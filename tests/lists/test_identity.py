@@ -530,8 +530,8 @@ def draw_and_read(name, rng):
 
     def draw(largest):
         n = min(int(rng.integers(0, largest + 1)), n_items // 2)
-        drawn = rng.choice(n_items, n, replace=False, p=popular / popular.sum())
-        return [name(int(i)) for i in drawn]
+        drawn = np.argsort(rng.exponential(size=n_items) / popular)[:n]  # faster than rng.choice
+        return [name(i) for i in drawn.tolist()]
 
     truth = {user(i): draw(12) for i in range(n_users) if rng.random() < 0.9}
     rankers = {}
