@@ -50,6 +50,10 @@ _SWAPPED_HINT = (
     f"rankers={{name: lists}}. {_SCORES_HINT}"
 )
 PAIRS_HINT = "Of pairs of an id and its score pass the ids: [id for id, _ in pairs]."
+_RECORDS_HINTS = {
+    "relevant": "{record['id']: record['grade'] for record in records}",
+    "recommended": "the ids, best first: [record['id'] for record in records]",
+}
 _EMPTY_HINT = "If it is an empty cell, pass []."
 _LEFT_OUT = ": if nobody judged it, leave it out"
 _UNJUDGED_HINTS = {"relevant": f"{_LEFT_OUT} or pass nan", "qrels": _LEFT_OUT, "run": ""}
@@ -391,7 +395,7 @@ def _distinct(ids: Collection[Id], name: str, query: Id, duplicates: str) -> dic
         distinct = dict(zip(ids, _RANKS if name == "recommended" else _ONES))  # noqa: B905
     except TypeError as error:
         raise TypeError(
-            f"{name} has ids in query {shown_labels([query])}: {error}. {_flat_hint(ids)}"
+            f"{name} has ids in query {shown_labels([query])}: {error}. {_flat_hint(ids, name)}"
         ) from error
     if len(distinct) < len(ids) and duplicates == "raise":
         [(twice, count)] = Counter(ids).most_common(1)
@@ -402,8 +406,10 @@ def _distinct(ids: Collection[Id], name: str, query: Id, duplicates: str) -> dic
     return distinct
 
 
-def _flat_hint(ids: Collection[Id]) -> str:
-    """What to pass in place of lists among ids."""
+def _flat_hint(ids: Collection[Id], name: str) -> str:
+    """What to pass in place of lists or dicts among ids."""
+    if all(isinstance(i, Mapping) for i in ids):
+        return f"Of records with an id pass {_RECORDS_HINTS[name]}."
     if all(isinstance(i, list) and len(i) == 2 and _checks.is_number(i[1]) for i in ids):
         return PAIRS_HINT
     if len(ids) == 1:
