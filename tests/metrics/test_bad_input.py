@@ -167,7 +167,7 @@ def test_arguments_that_do_not_go_together(name):
 VALUES = {  # that an option refuses by its name, with what was found
     "k": [0, 5.0, True, "all", [1, 2]],
     "gain": ["exp", None, ["0", "1"], [], [0, NAN], {0, 1, 2}],
-    "discount": ["log2"],
+    "discount": ["log2", jarvelin_kekalainen],
     "log_base": [1, "e", INF, 10**400],
     "ties": ["random"],
     "ignore_ties": ["yes"],
