@@ -137,6 +137,7 @@ TWO_RULES = {"groups": G, "ties": "best", "ignore_ties": True}
 TOGETHER = {
     "different widths": ([Y], [S[:3]], {}, r"same shape, got \(1, 4\) and \(1, 3\).*-inf"),
     "one 2-D, one 1-D": ([Y], S, {}, r"got \(1, 4\) and \(4,\)\. A single ranking is \[y_true\]"),
+    "classes, no groups": (Y, np.eye(4, 3), {}, r"3 columns.*\[:, None\] == classes_.*groups="),
     "2-D with groups": ([Y], [S], {"groups": [1]}, r"groups goes with 1-D.*\(1, 4\)"),
     "table": (MATRIX, MATRIX, {"groups": [1, 2]}, r"\(2, 3\).*multilabel.*pass that column"),
     "one column": (np.c_[Y], np.c_[S], {}, "more than 1 document. Got 1 instead.*groups="),
