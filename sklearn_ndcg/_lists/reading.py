@@ -546,10 +546,12 @@ def _nested(
             rows = read_trec(records, name) if is_file else _of_records(records, field)
             queries = _by_query_and_document(rows, name, duplicates, lower)
         except (AttributeError, TypeError) as error:
+            are_dicts = isinstance(records, Sequence) and isinstance(records[0], Mapping)
+            hint = " Of dicts pass pandas.DataFrame(records)." if are_dicts else ""
             raise TypeError(
                 f"{name} must be a path, a mapping {{query: {{document: {field}}}}}, or records "
                 f"with query_id, doc_id and {field} (judgements come first, then the run), got "
-                f"{type(records).__name__}: {error}."
+                f"{type(records).__name__}: {error}.{hint}"
             ) from error
     for query, documents in queries.items():
         if not isinstance(documents, Mapping):

@@ -247,6 +247,12 @@ BAD_TREC = {
     "a number as id": ({"q": {1: 1}}, RUN, TypeError, "qrels must .* got 1 in query 'q'.* str()"),
     "a list": (QRELS, {"q": ["a"]}, TypeError, "run must have a mapping from document to score"),
     "tuples": (QRELS, [("q", "a", 1)], TypeError, "records with query_id, doc_id and score"),
+    "dicts": (
+        QRELS,
+        [{"query_id": "q", "doc_id": "a", "score": 1}],
+        TypeError,
+        r"run must .* got list: .*DataFrame\(records\)",
+    ),
     "a number as qrels": (3, {}, TypeError, "got int: 'int' object is not iterable.$"),
     "twice": (QRELS, TWICE, ValueError, "'a' twice in query 'q'.* duplicates=\"omit\" .* score"),
     "runs": (QRELS, {"bm25": {"q": {"a": 1.0}}}, TypeError, "runs={name: run}"),
