@@ -50,6 +50,10 @@ _SWAPPED_HINT = (
     f"rankers={{name: lists}}. {_SCORES_HINT}"
 )
 PAIRS_HINT = "Of pairs of an id and its score pass the ids: [id for id, _ in pairs]."
+_RECORDS_HINTS = {
+    "relevant": "{{record[{id}]: record['grade'] for record in records}}",
+    "recommended": "the ids, best first: [record[{id}] for record in records]",
+}
 _EMPTY_HINT = "If it is an empty cell, pass []."
 _LEFT_OUT = ": if nobody judged it, leave it out"
 _UNJUDGED_HINTS = {"relevant": f"{_LEFT_OUT} or pass nan", "qrels": _LEFT_OUT, "run": ""}
@@ -409,7 +413,7 @@ def _distinct(ids: Collection[Id], name: str, query: Id, duplicates: str) -> dic
         distinct = dict(zip(ids, _RANKS if name == "recommended" else _ONES))  # noqa: B905
     except TypeError as error:
         raise TypeError(
-            f"{name} has ids in query {shown_labels([query])}: {error}. {_flat_hint(ids)}"
+            f"{name} has ids in query {shown_labels([query])}: {error}. {_flat_hint(ids, name)}"
         ) from error
     if len(distinct) < len(ids) and duplicates == "raise":
         [(twice, count)] = Counter(ids).most_common(1)
@@ -420,15 +424,15 @@ def _distinct(ids: Collection[Id], name: str, query: Id, duplicates: str) -> dic
     return distinct
 
 
-def _flat_hint(ids: Collection[Id]) -> str:
-    """What to pass in place of lists among ids."""
+def _flat_hint(ids: Collection[Id], name: str) -> str:
+    """What to pass in place of lists or dicts among ids."""
+    if all(isinstance(i, Mapping) for i in ids):
+        fields = list(next(iter(ids)))
+        id_field = next((f for f in fields if str(f).lower().endswith("id")), "id")
+        hint = _RECORDS_HINTS[name].format(id=repr(id_field))
+        return f"Of records with the fields {fields} pass {hint}."
     if all(isinstance(i, list) and len(i) == 2 and _checks.is_number(i[1]) for i in ids):
         return PAIRS_HINT
-    if all(isinstance(i, Mapping) for i in ids):
-        names = list(next(iter(ids)))
-        name = next((repr(name) for name in names if str(name).lower().endswith("id")), "name")
-        which = f", where name is one of {names}" if name == "name" else ""
-        return f"Of records pass the ids: [record[{name}] for record in records]{which}."
     if len(ids) == 1:
         return "It is one list too many: pass ids[0] in place of ids for each query."
     return "Pass hashable ids, in one flat list per query."
@@ -563,10 +567,12 @@ def _nested(
             rows = read_trec(records, name) if is_file else _of_records(records, field)
             queries = _by_query_and_document(rows, name, duplicates, lower)
         except (AttributeError, TypeError) as error:
+            are_dicts = isinstance(records, Sequence) and isinstance(records[0], Mapping)
+            hint = " Of dicts pass pandas.DataFrame(records)." if are_dicts else ""
             raise TypeError(
                 f"{name} must be a path, a mapping {{query: {{document: {field}}}}}, or records "
                 f"with query_id, doc_id and {field} (judgements come first, then the run), got "
-                f"{type(records).__name__}: {error}."
+                f"{type(records).__name__}: {error}.{hint}"
             ) from error
     for query, documents in queries.items():
         if not isinstance(documents, Mapping):

@@ -199,7 +199,7 @@ def check(measure: object, limits: tuple[float, float] = (0, 0)) -> None:
     low, high = limits
     others = {
         "gain": "a table (a sequence or mapping from grade to gain) or a callable on relevance",
-        "discount": "or a callable on the ranks 1..n",
+        "discount": "or a callable on the ranks 1..n, such as jarvelin_kekalainen(2)",
         "undefined": f"or a number from {low:g} to {high:g}",
     }
     for option, names in _NAMES.items():
@@ -210,6 +210,8 @@ def check(measure: object, limits: tuple[float, float] = (0, 0)) -> None:
             is_valid = value in names
         elif option == "undefined":
             is_valid = _checks.is_number(value) and limits[0] <= float(value) <= limits[1]
+        elif value is jarvelin_kekalainen:  # which is called with a base first
+            is_valid = False
         else:
             is_valid = option in others and (callable(value) or isinstance(value, GainTable))
         if not is_valid:

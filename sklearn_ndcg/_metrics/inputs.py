@@ -144,7 +144,15 @@ def check_groups(y_true: Numbers, groups: object, y_scores: Mapping[Any, ArrayLi
             # what scikit-learn would say of such input, it says
             assert_all_finite(y_true, input_name="y_true")
             for y_score in y_scores.values():
-                assert_all_finite(numeric(y_score, "y_score"), input_name="y_score")
+                score = numeric(y_score, "y_score")
+                assert_all_finite(score, input_name="y_score")
+                if score.ndim == 2 and len(score) == len(y_true) and score.shape[1] > 1:
+                    raise ValueError(
+                        f"y_true is 1-D and y_score has {score.shape[1]} columns. If they are "
+                        "classes, to be ranked for each row, pass np.asarray(y_true)[:, None] == "
+                        "classes_ as y_true. If rows are documents, pass groups= with one query id "
+                        "per row, and one score per document."
+                    )
             raise ValueError(
                 "y_true is 1-D and groups is missing. Pass [y_true], [y_score] if all rows are a "
                 "single ranking, or groups= with one query id per row. In scikit-learn's tools, "

@@ -137,6 +137,7 @@ TWO_RULES = {"groups": G, "ties": "best", "ignore_ties": True}
 TOGETHER = {
     "different widths": ([Y], [S[:3]], {}, r"same shape, got \(1, 4\) and \(1, 3\).*-inf"),
     "one 2-D, one 1-D": ([Y], S, {}, r"got \(1, 4\) and \(4,\)\. A single ranking is \[y_true\]"),
+    "classes, no groups": (Y, np.eye(4, 3), {}, r"3 columns.*\[:, None\] == classes_.*groups="),
     "2-D with groups": ([Y], [S], {"groups": [1]}, r"groups goes with 1-D.*\(1, 4\)"),
     "table": (MATRIX, MATRIX, {"groups": [1, 2]}, r"\(2, 3\).*multilabel.*pass that column"),
     "one column": (np.c_[Y], np.c_[S], {}, "more than 1 document. Got 1 instead.*groups="),
@@ -167,7 +168,7 @@ def test_arguments_that_do_not_go_together(name):
 VALUES = {  # that an option refuses by its name, with what was found
     "k": [0, 5.0, True, "all", [1, 2]],
     "gain": ["exp", None, ["0", "1"], [], [0, NAN], {0, 1, 2}],
-    "discount": ["log2"],
+    "discount": ["log2", jarvelin_kekalainen],
     "log_base": [1, "e", INF, 10**400],
     "ties": ["random"],
     "ignore_ties": ["yes"],

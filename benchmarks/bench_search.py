@@ -1,0 +1,110 @@
+"""Time what this package takes of a search over LightGBM's ranker, with ids of several kinds.
+
+    python benchmarks/bench_search.py            # about two minutes
+    python benchmarks/bench_search.py --quick    # a fiftieth of the data
+
+Whatever scikit-learn calls of this package is timed: the splitter, `fit` of GroupedRanker, which
+calls that of LightGBM, and the scorer, which calls `predict` of both. Less the time inside of
+LightGBM, that is the package's share. It is taken within one search, and in seconds of CPU on one
+thread: a search without the package would differ by less than two equal searches do.
+"""
+
+from collections import Counter
+from contextlib import ExitStack
+from functools import wraps
+from time import process_time
+from unittest.mock import patch
+
+import numpy as np
+import pandas as pd
+import polars as pl
+from common import Promises, options, print_machine
+from lightgbm import LGBMRanker
+from sklearn.model_selection import GridSearchCV
+
+from sklearn_ndcg import GroupedRanker, QuerySplitter, make_ndcg_scorer
+
+
+def make_data(n_queries):
+    """Generate X of 50 features, grades and the query of each row: about a hundred rows a query."""
+    rng = np.random.default_rng(0)
+    query = rng.permutation(np.repeat(np.arange(n_queries), rng.integers(50, 151, n_queries)))
+    X = rng.normal(size=(len(query), 50))
+    y = np.clip(np.round(X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=len(query))), 0, 4)
+    return X, y.astype(int), query
+
+
+def tables(X, query):
+    """Return X with ids of each kind, and what `group_by` calls them."""
+    text = np.char.mod("query-%05d", query)  # in the same order as the integers
+    frame = pd.DataFrame(X).add_prefix("feature ")
+    columns = pl.DataFrame(X)
+    return {
+        "integers in the index": (frame.set_index(pd.Index(query, name="query")), "query"),
+        "texts in the index": (frame.set_index(pd.Index(text, name="query")), "query"),
+        "a column of pandas": (frame.assign(query=query), "query"),
+        "a column of Polars": (columns.with_columns(query=query), "query"),
+        "a column of texts, Polars": (columns.with_columns(query=text), "query"),
+        "a column of NumPy": (np.insert(X, 0, query, axis=1), 0),
+    }
+
+
+def timed(seconds, owner, method):
+    """While this context is entered, add the time inside a method to `seconds` of its name."""
+    call = getattr(owner, method)
+
+    @wraps(call)
+    def wrapped(*args, **kwargs):
+        start = process_time()
+        result = call(*args, **kwargs)
+        if method == "split":  # which computes the splits when they are asked for
+            result = iter(list(result))
+        seconds[owner.__name__, method] += process_time() - start
+        return result
+
+    return patch.object(owner, method, wrapped)
+
+
+def search(X, y, group_by):
+    """Return the scores of a search, its seconds, and what this package took of them."""
+    ranker = LGBMRanker(n_estimators=30, n_jobs=1, random_state=0, verbose=-1)
+    scorer = make_ndcg_scorer(k=10, group_by=group_by)
+    grid = GridSearchCV(
+        GroupedRanker(ranker, group_by=group_by), {"estimator__num_leaves": [15, 31]},
+        scoring=scorer, cv=QuerySplitter(3, group_by=group_by), error_score="raise",
+    )  # fmt: skip
+    ours = [(QuerySplitter, "split"), (GroupedRanker, "fit"), (type(scorer), "__call__")]
+    theirs = [(LGBMRanker, "fit"), (LGBMRanker, "predict")]
+    seconds = Counter()
+    with ExitStack() as stack:
+        for owner, method in [(GridSearchCV, "fit"), *ours, *theirs]:
+            stack.enter_context(timed(seconds, owner, method))
+        grid.fit(X, y)
+    sums = [
+        sum(seconds[owner.__name__, method] for owner, method in each) for each in (ours, theirs)
+    ]
+    return grid.cv_results_["mean_test_score"], seconds["GridSearchCV", "fit"], sums[0] - sums[1]
+
+
+def main():
+    """Search with each kind of ids and check the promises."""
+    quick = options(__doc__).parse_args().quick
+    promise = Promises(quick=quick)
+    print_machine()
+    X, y, query = make_data(40 if quick else 2000)
+    print(f"\n{len(y):,} rows, {X.shape[1]} features, 30 rounds, 3 folds, 2 candidates and a refit")
+    print("  search      ours   share   seconds with ids as")
+    expected = None
+    for kind, (table, group_by) in tables(X, query).items():
+        scores, total, ours = search(table, y, group_by)
+        expected = scores if expected is None else expected
+        np.testing.assert_array_equal(scores, expected, err_msg=kind)
+        percent = 100 * ours / total
+        print(f"{total:8.2f} {ours:9.3f} {percent:6.2f}%   {kind}", flush=True)
+        if kind != "a column of NumPy":  # X is copied without it, which load slows most
+            promise(f"percent of a search, {kind}", percent, most=1.5, quick=False)
+    promise.exit()
+
+
+if __name__ == "__main__":
+    main()
