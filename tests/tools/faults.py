@@ -58,10 +58,8 @@ OPTIONS = [
 ]
 # they turn warnings into errors, which all threads share: docs of make_query_scorer
 OF_METRIC = ["compare_rankers with metric", "make_query_scorer"]
-ENGINES = [
-    "polars",
-    "duckdb",
-]  # they end the process, or wait forever, without memory or after fork
+# they end the process if memory runs out, or wait forever after a fork
+NOT_FORKED = ["polars", "duckdb", "lightgbm"]
 
 
 def has(library):
@@ -243,7 +241,7 @@ def what_changed(before, data):
 
 
 def is_right_again(call, expected):
-    """ "" or what is wrong with the next call."""
+    """What is wrong with the next call; nothing if it is right."""
     try:
         return "" if call() == expected else "WRONG next value"
     except Exception as error:
@@ -358,11 +356,8 @@ def with_killed_worker(call, expected, seconds, workers, broken):
 def workers(quick, rng, folder):
     """Worker processes that are killed, of joblib and of Dask."""
     data, n = make_data(40, folder), 1 if quick else 20
-    scorer, cv = (
-        sn.make_ndcg_scorer(group_by="query", undefined=0),
-        sn.QuerySplitter(4, group_by="query"),
-    )
-    common = {"scoring": scorer, "cv": cv, "n_jobs": 2}
+    cv = sn.QuerySplitter(4, group_by="query")
+    common = {"scoring": sn.make_ndcg_scorer(group_by="query", undefined=0), "cv": cv, "n_jobs": 2}
 
     def search():
         grid = GridSearchCV(Slow(), {"max_depth": [1, 2]}, error_score="raise", **common)
@@ -429,7 +424,7 @@ def memory(quick, rng, folder):
     data, n = make_data(1000 if quick else 5000, folder), 1 if quick else 60
     calls = make_calls(data, **OPTIONS[1])
     for name, call in calls.items():
-        if any(engine in name for engine in [*ENGINES, "lightgbm"]):
+        if any(library in name for library in NOT_FORKED):
             continue
         expected, enough = call(), 2**16
         while enough < 2**32 and with_memory(call, expected, enough) != "right":
@@ -549,8 +544,8 @@ def on_disk(leave, folder, quick, rng):
                 leave(free)
                 outcomes[written(value, look, path, dump, load)] += 1
             yield f"{writes} of {name}", outcomes
-    wide = pd.concat([X] * 10, axis=1).set_axis(range(40), axis=1)  # 6.4 MB
     if not quick:
+        wide = pd.concat([X] * 10, axis=1).set_axis(range(40), axis=1)  # 6.4 MB
         yield "joblib's copies for workers", copies(leave, wide, data, folder)
 
 
@@ -580,10 +575,8 @@ def written(value, look, path, dump, load):
 
 
 def copies(leave, X, data, folder):
-    scorer, cv = (
-        sn.make_ndcg_scorer(group_by="query", undefined=0),
-        sn.QuerySplitter(3, group_by="query"),
-    )
+    scorer = sn.make_ndcg_scorer(group_by="query", undefined=0)
+    cv = sn.QuerySplitter(3, group_by="query")
 
     def call(temp):
         joblib.externals.loky.get_reusable_executor().shutdown()  # which has a folder already
@@ -792,7 +785,8 @@ def main():
     options = parser.parse_args()
     if options.kind is None:
         command = [sys.executable, __file__, *sys.argv[1:]]
-        sys.exit(max(subprocess.run([*command, kind], check=False).returncode for kind in KINDS))  # noqa: S603
+        ended = [subprocess.run([*command, kind], check=False) for kind in KINDS]  # noqa: S603
+        sys.exit(any(process.returncode for process in ended))
     warnings.simplefilter("ignore", UserWarning)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # which a background job ignores
     is_wrong = False
