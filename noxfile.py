@@ -138,6 +138,7 @@ def tests(session):
     if not shutil.which("java"):
         session.error("PySpark needs Java, and there is none")
     in_newest(session, "pytest", "-q", "-n", "2", *ALL)
+    in_newest(session, "python", "tests/tools/faults.py", "--quick")
 
 
 @nox.session(tags=["ci"], python=False, requires=["newest"])
@@ -281,6 +282,13 @@ def slow(session):
     session.install(".[test]", *group("engines"))
     session.run("pytest", "-q", "-m", "slow or not slow", "--hypothesis-profile=seeded",
                 f"--hypothesis-seed={seed}")  # fmt: skip
+
+
+@nox.session
+def faults(session):
+    """Let calls fail in every way, for half an hour, or in one: `nox -s faults -- interrupts`."""
+    session.install(".[test]", *group("engines"))
+    session.run("python", "tests/tools/faults.py", *session.posargs)
 
 
 @nox.session

@@ -10,6 +10,7 @@ from functools import wraps
 from importlib import import_module
 from inspect import currentframe
 from numbers import Integral, Real
+from threading import RLock
 from typing import Any, Literal, TypeGuard, TypeVar
 
 import numpy as np
@@ -42,6 +43,10 @@ WORDS_FOR_GROUPS = {"group_by", "qid", "group_id", "group", "query_id", "query_i
 
 EQUAL = 1e-12  # differences up to this are rounding errors
 
+# All threads have one list of filters of warnings. Two that change it at a time would not leave it
+# as it was, and what one warns of meanwhile would follow the filters of the other.
+FILTERS_LOCK = RLock()
+
 # Warnings point at the first line outside these folders: the user's.
 _TOOLS = tuple(os.path.dirname(file) + os.sep for file in (__file__, sklearn.__file__))
 
@@ -51,8 +56,9 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     frame, level = currentframe(), 1
     while frame is not None and _is_tool(frame.f_code.co_filename):
         frame, level = frame.f_back, level + 1
-    # a worker process may not have such a line
-    warnings.warn(message, category, stacklevel=2 if frame is None else level)
+    with FILTERS_LOCK:
+        # a worker process may not have such a line
+        warnings.warn(message, category, stacklevel=2 if frame is None else level)
 
 
 def _is_tool(file: str) -> bool:

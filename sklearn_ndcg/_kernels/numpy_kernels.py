@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,7 +139,8 @@ def ranks(gain: Floats, score: Floats, ties: TieRule) -> tuple[Ints, Floats]:
 
 
 def _look_up(gains: Floats | Grades, table: Floats) -> Floats:
-    return np.asarray(table[gains] if gains.dtype == np.uint8 else gains)
+    # `table[gains]` crashes NumPy 2.4 if memory runs out
+    return np.asarray(table.take(cast(Grades, gains)) if gains.dtype == np.uint8 else gains)
 
 
 def _blocks(

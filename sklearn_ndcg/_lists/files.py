@@ -7,9 +7,9 @@ import zlib
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from functools import partial
-from io import BufferedReader
+from io import BufferedReader, RawIOBase
 from os import PathLike, fspath
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._rows.label_texts import shown_labels
@@ -208,12 +208,16 @@ def _not_ranks(records: Iterator[Record], path: FilePath) -> Iterator[Record]:
         )
 
 
+def _unpacked(file: BufferedReader) -> BufferedReader:
+    """The file, or what is compressed in it."""
+    if file.peek(2)[:2] != b"\x1f\x8b":
+        return file
+    return BufferedReader(cast(RawIOBase, gzip.GzipFile(fileobj=file)))
+
+
 def _lines(path: FilePath) -> Iterator[bytes]:
     """The lines of a file, which may be compressed."""
-    with open(path, "rb") as opened:
-        file: Any = opened
-        if file.peek(2)[:2] == b"\x1f\x8b":
-            file = BufferedReader(gzip.GzipFile(fileobj=opened))
+    with open(path, "rb") as opened, _unpacked(opened) as file:
         try:
             if file.peek(3)[:3] == BOM_UTF8:
                 file.read(3)

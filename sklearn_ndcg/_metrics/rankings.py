@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -207,7 +207,8 @@ class Rankings:
     def gains(self, measure: Measure) -> Floats:
         """The gain of each row, 0 if it is unjudged."""
         gain, table = self._gains(measure)
-        return np.asarray(table[gain] if gain.dtype == np.uint8 else gain)
+        # `table[gain]` crashes NumPy 2.4 if memory runs out
+        return np.asarray(table.take(cast(Grades, gain)) if gain.dtype == np.uint8 else gain)
 
     def _gains(self, measure: Measure) -> tuple[Floats | Grades, Floats]:
         """The gain of each row; or its grade, with a table of gains by grade."""

@@ -95,7 +95,8 @@ class Values:
         counts = ~np.isnan(values[:, 0])
         scale, largest = self.weight[counts].max(initial=0), self.weight.max()
         weight = self.weight[counts] / (scale or 1)  # so that no sum is too large
-        sums = np.array(list(map(exact_sum, values[counts].T * weight)))
+        # column by column: a product of the transpose crashes NumPy 2.4 if memory runs out
+        sums = np.array([exact_sum(column * weight) for column in values[counts].T])
         return Totals(sums, exact_sum(weight), float(scale), float(largest))
 
     def means(self) -> Floats:

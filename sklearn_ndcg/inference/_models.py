@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import get_config
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import cross_validate
 from sklearn.utils.metadata_routing import get_routing_for_object
 
@@ -414,6 +413,9 @@ def _cross_validated(
     The first scorer scores them, as it warns of incomplete queries; the scores are not used.
     """
     scorer, *others = scorers
+    if getattr(scorer, "undefined", None) == "warn":
+        # the comparison says once, of all folds, what is undefined
+        scorer = copy(scorer).set_params(undefined=0)
     requested = [get_routing_for_object(each).consumes("score", params) for each in others]
     by_splitter = get_routing_for_object(cv).consumes("split", params)
     fitted: Fitted = {}
@@ -424,9 +426,7 @@ def _cross_validated(
         # what nothing requests is passed, as the error is scikit-learn's
         left_out = set().union(*requested, by_splitter if fitted else ()) - kept
         left_out -= set() if fitted else by_splitter
-        with warnings.catch_warnings(), naming_ranker(name, models):
-            # the comparison says once, of all folds, what is undefined
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
+        with naming_ranker(name, models):
             found = cross_validate(
                 model,
                 X,

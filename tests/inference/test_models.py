@@ -366,6 +366,17 @@ def test_undefined_queries_are_warned_of_once():
     assert found.values["tree"][:3].tolist() == [0, 0, 0]
 
 
+def test_warnings_of_a_model_are_not_hidden():
+    class Warns(Ridge):
+        def fit(self, X, y):
+            warnings.warn("of the model", UndefinedMetricWarning, 2)
+            return super().fit(X, y)
+
+    models = {"warns": Warns(), "ridge": Ridge()}
+    with pytest.warns(UndefinedMetricWarning, match="of the model"):
+        compare_models(models, BY_LEVEL, Y, scoring=SCORER, test="t")
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [

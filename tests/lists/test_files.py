@@ -296,3 +296,17 @@ def test_a_file_without_line_ends_does_not_fill_the_memory(tmp_path):
         assert tracemalloc.get_traced_memory()[1] < 16 * 2**20
     finally:
         tracemalloc.stop()
+
+
+def test_an_interrupt_comes_out_while_a_compressed_file_is_closed(tmp_path, monkeypatch):
+    """In a finalizer it would be silenced."""
+    path = tmp_path / "qrels.gz"
+    path.write_bytes(gzip.compress(b"q 0 a 1\n"))
+
+    def interrupted(self):
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(gzip.GzipFile, "close", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        from_trec(path, {"q": {"a": 1.0}})
