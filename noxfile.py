@@ -138,7 +138,7 @@ def tests(session):
     if not shutil.which("java"):
         session.error("PySpark needs Java, and there is none")
     in_newest(session, "pytest", "-q", "-n", "2", *ALL)
-    in_newest(session, "python", "tests/tools/faults.py", "--quick")
+    in_newest(session, "python", "tests/tools/faults.py", "files", "--quick")
 
 
 @nox.session(tags=["ci"], python=False, requires=["newest"])

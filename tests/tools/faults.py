@@ -2,13 +2,14 @@
 
     python tests/tools/faults.py              # `nox -s faults`
     python tests/tools/faults.py interrupts   # one kind, a function in KINDS
-    python tests/tools/faults.py --quick      # a few of each, in CI
+    python tests/tools/faults.py --quick      # a few of each
 
 It prints a line per case, with what happened and how often, and its exit status is 1 if anything is
 WRONG. It needs Linux, and root for a disk of its own.
 """
 
 import argparse
+import contextlib
 import errno
 import gc
 import gzip
@@ -27,7 +28,6 @@ import traceback
 import warnings
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread, Timer
 from types import SimpleNamespace
@@ -39,7 +39,6 @@ import numpy as np
 import pandas as pd
 import sklearn
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.tree import DecisionTreeRegressor
@@ -48,8 +47,14 @@ import sklearn_ndcg as sn
 from sklearn_ndcg import inference
 from sklearn_ndcg._selection import tool_splits
 
-# an interrupt in `catch_warnings.__exit__` or `errstate.__enter__` leaves what they have set
-MANAGERS = {warnings.__file__, inspect.getsourcefile(np.errstate.__enter__)}
+# an interrupt in `catch_warnings.__exit__`, `errstate.__enter__` or scikit-learn's `config_context`
+# leaves what they have set
+MANAGERS = {
+    contextlib.__file__,
+    inspect.getsourcefile(np.errstate.__enter__),
+    inspect.getsourcefile(sklearn.set_config),
+    warnings.__file__,
+}
 OPTIONS = [
     {},
     {"k": 3, "gain": "exponential", "ties": "worst"},
@@ -294,6 +299,7 @@ def interrupts(quick, rng, folder):
                     outcome = f"WRONG: changed {changes}"
                 warnings.filters[:] = before["filters"]
                 np.seterr(**before["errors of NumPy"])
+                sklearn.set_config(**before["configuration"])
             outcomes[is_right_again(call, expected) or outcome] += 1
         yield name, outcomes
 
@@ -478,7 +484,7 @@ def with_memory(call, expected, more):
     return outcome or f"WRONG: it ended with status {status}"
 
 
-@contextmanager
+@contextlib.contextmanager
 def small_disk(folder, size=2**22):
     """A folder on a disk of its own, and a function that leaves so many bytes free."""
     folder.mkdir()
@@ -734,13 +740,9 @@ def threads(quick, rng, folder):
     before = surroundings(data)
     yield from at_once([each for each in calls if each not in of_metric], rng).items()
     yield from at_once(of_metric, rng).items()
-    # others, such as scikit-learn's check_array, may leave their own filters in threads
-    left = [each for each in warnings.filters if each not in before["filters"]]
-    warnings.filters[:] = [each for each in warnings.filters if each not in left]
-    changes = what_changed(before, data) | {
-        "filters": [each for each in left if each[2] is UndefinedMetricWarning or each[1]]
-    }
-    changes = {name: change for name, change in changes.items() if change}
+    # which two threads leave set if they change them at a time, in scikit-learn's check_array, too
+    warnings.filters[:] = before["filters"]
+    changes = what_changed(before, data)
     yield "surroundings", Counter([f"WRONG: changed {changes}" if changes else "as before"])
     # what was found out of splits, which is kept as long as X is there
     del data, calls, of_metric
