@@ -460,11 +460,16 @@ def test_a_title_is_one_id(title):
 
 def test_texts_with_blanks_are_refused_only_if_most_of_them_hold_ids():
     lists = {i: [f"{i}", f"{i + 1}", f"Film {i}"] for i in range(40)}
-    few = {i: f"{i} {i + 1}" if i < 3 else f"Film {i + 20}" for i in lists}
-    from_lists(few, lists)
-    many = {i: f"{i} {i + 1}" if i < 25 else f"Film {i + 20}" for i in lists}
-    with pytest.raises(ValueError, match=r"'0 1' in query 0.* text\.split\(\)"):
-        from_lists(many, lists)
+
+    def truth(n_of_ids, n_unlisted):  # texts of ids, and of titles that are in no list
+        titles = [f"Film {i + 40 if i >= 40 - n_unlisted else i}" for i in lists]
+        return {i: f"{i} {i + 1}" if i < n_of_ids else titles[i] for i in lists}
+
+    from_lists(truth(8, n_unlisted=8), lists)  # half of those in no list
+    from_lists(truth(3, n_unlisted=0), lists)  # all of them, but not a tenth of all
+    for n_of_ids, n_unlisted in ((9, 8), (4, 0), (25, 15)):
+        with pytest.raises(ValueError, match=r"'0 1' in query 0.* text\.split\(\)"):
+            from_lists(truth(n_of_ids, n_unlisted), lists)
 
 
 # --- Series without the queries
