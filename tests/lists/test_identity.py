@@ -423,6 +423,12 @@ def test_a_text_of_ids_is_refused_and_the_way_out_works(write, kind):
     assert per_query(from_lists(ids, lists))["s2"] == 1
 
 
+@pytest.mark.parametrize("text", ["['a', 'b']", " ('a', 'b')\n", '{"a", "b"}'])
+def test_of_a_text_in_brackets_one_listed_id_is_enough(text):
+    with pytest.raises(ValueError, match=r"relevant has the text .* 's2'"):
+        from_lists({"s1": "c", "s2": text}, {"s1": ["c"], "s2": ["a", "d"]})
+
+
 @pytest.mark.parametrize("write", WRITTEN.values(), ids=WRITTEN)
 def test_a_list_given_as_text_has_the_same_way_out(write):
     text = write(["12", "13"])
