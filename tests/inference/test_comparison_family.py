@@ -189,6 +189,12 @@ def test_margins_that_do_not_fit_are_refused(margin, message):
         compare_rankers(Y, SCORES, metric=metrics, test="t", margin=margin)
 
 
+def test_one_margin_does_not_fit_values_below_0():
+    metrics = {"NDCG": None, "misses": lambda y, s: float(y[s.argmax()] > 0) - 1}
+    with pytest.raises(ValueError, match="margin=0.01 .* those of misses .* 1: pass a mapping"):
+        compare_rankers(Y, SCORES, metric=metrics, test="t", margin=0.01)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
