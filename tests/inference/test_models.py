@@ -410,10 +410,20 @@ def test_nothing_of_the_caller_is_changed():
     assert vars(cv) == vars(QuerySplitter(3, group_by="q"))
 
 
+def test_progress_is_that_of_cross_validate(capsys):
+    options = {"scoring": SCORER, "cv": QuerySplitter(3, group_by="q"), "test": "t"}
+    compare_models(MODELS, BY_LEVEL, Y, **options)
+    assert capsys.readouterr().out == ""
+    compare_models(MODELS, BY_LEVEL, Y, verbose=2, **options)
+    assert capsys.readouterr().out.count("[CV]") == 3 * len(MODELS)
+
+
 def revenue(y_true, y_score, price):
-    """The price of the document at rank 1, if it is relevant."""
+    """The price of the document at rank 1, if it is relevant; what it gets is its own."""
     best = np.argmax(y_score)
-    return float(y_true[best] > 0) * price[best]
+    found = float(y_true[best] > 0) * price[best]
+    y_true[:], y_score[:], price[:] = 0, 0, 0
+    return found
 
 
 @sklearn.config_context(enable_metadata_routing=True)
@@ -424,11 +434,12 @@ def test_a_metric_gets_the_prices_of_each_query():
         MODELS, BY_LEVEL, Y, scoring=scorer, cv=cv, params={"price": price}, test="t"
     )
     for train, test in cv.split(BY_LEVEL, Y):
-        scores = clone(MODELS["ridge"]).fit(X.iloc[train], Y[train]).predict(X.iloc[test])
-        for query in np.unique(QUERY[test]):
-            rows = QUERY[test] == query
-            expected = revenue(Y[test][rows], scores[rows], price[test][rows])
-            assert found.values["ridge"][found.labels == query] == pytest.approx(expected)
+        for name, model in MODELS.items():
+            scores = clone(model).fit(X.iloc[train], Y[train]).predict(X.iloc[test])
+            for query in np.unique(QUERY[test]):
+                rows = QUERY[test] == query
+                expected = revenue(Y[test][rows], scores[rows], price[test][rows])
+                assert found.values[name][found.labels == query] == pytest.approx(expected)
 
 
 def test_a_scorer_without_ids_says_where_they_may_come_from():
