@@ -141,6 +141,24 @@ def test_repeats_that_leave_queries_out_and_have_segments_and_clusters():
     assert list(found.by_segment) == ["new", "old"]
     assert found.by_segment["old"].labels.tolist() == [*range(0, 40, 2)]
     assert found.by_segment["new"].n_left_out == 2
+    scores = {name: np.c_[values, values] for name, values in found.values.items()}
+    options = {"metric": lambda y, s: s[0], "clusters": found.labels // 2, "test": "t"}
+    expected = compare_rankers(np.ones((38, 2)), scores, **options)
+    assert found.standard_error == pytest.approx(expected.standard_error)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn_ndcg.QueryLeakWarning")
+def test_of_the_parts_of_a_query_those_that_are_defined_count():
+    is_first = np.concatenate([np.arange(n) < n / 2 for n in np.bincount(QUERY)])
+    y, every = np.where(is_first, Y, 0), np.arange(len(Y))
+    scorer = make_ndcg_scorer(group_by="q", undefined="omit")
+    both = [(every, np.flatnonzero(is_first)), (every, np.flatnonzero(~is_first))]
+    found, expected = (
+        compare_models(MODELS, BY_LEVEL, y, scoring=scorer, cv=splits, test="t")
+        for splits in (both, both[:1])
+    )
+    for name in MODELS:
+        assert found.values[name].tolist() == expected.values[name].tolist()
 
 
 def test_folds_are_drawn_once():
