@@ -59,10 +59,14 @@ FAMILIES = {
 @pytest.mark.parametrize("test", ["t", "permutation"])
 @pytest.mark.parametrize(("options", "alone"), FAMILIES.values(), ids=FAMILIES)
 def test_a_family_is_its_comparisons_with_one_correction(options, alone, test):
-    common = {"test": test, "random_state": 0, "n_resamples": 199, "undefined": 0.0, "margin": 0.05}
+    common = {"test": test, "random_state": 0, "n_resamples": 199, "undefined": 0.0}
     common |= {"clusters": np.arange(40) // 2, "segments": np.arange(40) // 20}
-    found = compare_rankers(RELEVANT, SCORES, **common, **options)
-    single = {label: compare_rankers(RELEVANT, SCORES, **common, **k) for label, k in alone.items()}
+    margin = {label: 0.03 * number for number, label in enumerate(alone, 1)}
+    found = compare_rankers(RELEVANT, SCORES, margin=margin, **common, **options)
+    single = {
+        label: compare_rankers(RELEVANT, SCORES, margin=margin[label], **common, **one)
+        for label, one in alone.items()
+    }
     assert found.metric == list(alone)
     assert_same_numbers(found, single)
     for segment, compared in found.by_segment.items():
