@@ -63,6 +63,16 @@ def test_weights_are_those_of_the_queries():
         assert found.mean[name] == pytest.approx(ndcg_score(rows[name], sample_weight=weight))
 
 
+def test_queries_that_count_as_0_are_not_left_out():
+    truth = {f"q{i:02}": ["a"] if i else [] for i in range(12)}
+    lists = {"x": dict.fromkeys(truth, ["a", "b"]), "y": dict.fromkeys(truth, ["b", "a"])}
+    rows = from_lists(truth, rankers=lists)
+    for undefined, left_out in ((0, {}), ("omit", {"nothing judged": 1})):
+        found = compare_rankers(rows, undefined=undefined, test="t")
+        assert found.left_out == left_out
+        assert found.n_left_out == len(left_out)
+
+
 def test_a_query_without_weight_and_segment_is_in_none():
     truth = {f"q{i:02}": ["a"] for i in range(31)}
     lists = {query: [["a"], ["b", "a"]][i % 2] for i, query in enumerate(truth)}
