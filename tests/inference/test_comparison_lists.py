@@ -252,7 +252,8 @@ def test_judged_is_unknown_of_what_users_liked():
     liked = [{i % 8, (i + 3) % 8} for i in range(30)]
     lists = {"one": [[0, 1, 2, 3]] * 30, "two": [[i % 8, (i + 3) % 8] for i in range(30)]}
     rows = from_lists(liked, rankers=lists)
-    found = compare_rankers(rows, test="t")
+    with warnings.catch_warnings(action="error"):
+        found = compare_rankers(rows, test="t")
     assert found.judged == pytest.approx({"one": np.nan, "two": 1}, nan_ok=True)
     assert "unknown" in repr(found)
     alone = ndcg_interval(rows["one"], method="t")
