@@ -65,7 +65,10 @@ def test_weights_are_those_of_the_queries():
 
 def test_queries_that_count_as_0_are_not_left_out():
     truth = {f"q{i:02}": ["a"] if i else [] for i in range(12)}
-    lists = {"x": dict.fromkeys(truth, ["a", "b"]), "y": dict.fromkeys(truth, ["b", "a"])}
+    lists = {
+        "x": {query: ["a", "b"] for query in truth},
+        "y": {query: ["b", "a"] for query in truth},
+    }
     rows = from_lists(truth, rankers=lists)
     for undefined, left_out in ((0, {}), ("omit", {"nothing judged": 1})):
         found = compare_rankers(rows, undefined=undefined, test="t")
