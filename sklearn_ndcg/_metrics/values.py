@@ -106,6 +106,7 @@ class Values:
 def report_undefined(measure: Measure, n_undefined: int, n_queries: int) -> None:
     """Warn of undefined queries, or raise, as the measure says."""
     value, warns, raises, cause = measure.undefined_rule
+    value = value or 0.0  # not -0.0
     if not n_undefined or not (warns or raises):
         return
     undefined = f"{measure.name} is undefined for {n_undefined} of {n_queries} queries{cause}"
