@@ -266,6 +266,12 @@ def _chosen(chosen: Any, n: int, what: str, fold: int, name: str) -> Ints:
     return numbers
 
 
+def row_numbers(rows: ArrayLike) -> Ints:
+    """The numbers of the rows of a set, which a splitter may give as a mask."""
+    rows = np.asarray(rows)
+    return np.flatnonzero(rows) if rows.dtype == bool else rows
+
+
 @names_groups
 def check_group_splits(
     cv: CV, X: Any, y: ArrayLike | None = None, groups: ArrayLike | None = None

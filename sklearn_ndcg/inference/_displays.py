@@ -24,6 +24,7 @@ from sklearn_ndcg._rows.columns import column_names, count_rows, take_rows
 from sklearn_ndcg._rows.label_texts import shown_labels
 from sklearn_ndcg._selection.responses import ResponseMethod
 from sklearn_ndcg._selection.scorers import make_ndcg_scorer
+from sklearn_ndcg._selection.splitters import row_numbers
 from sklearn_ndcg.inference._comparison import rankings_of_rankers
 from sklearn_ndcg.inference._interval import curve_interval
 
@@ -332,15 +333,17 @@ class NDCGDisplay:
                 "cross_validate with return_estimator=True and return_indices=True."
             )
         data = (X, y, groups, options.pop("sample_weight", None))
-        n_rows = 1 + max(map(np.max, chain(*cv_results["indices"].values())))
-        counts = [count_rows(X), count_rows(y)]
-        if counts != [n_rows, n_rows]:
+        sets = {name: list(map(row_numbers, rows)) for name, rows in cv_results["indices"].items()}
+        n_rows, counts = 1 + max(map(np.max, chain(*sets.values()))), [count_rows(X), count_rows(y)]
+        # splits that draw rows may leave out the last ones
+        is_exact = any(sum(map(len, fold)) == n_rows for fold in zip(*sets.values(), strict=True))
+        if counts[0] != counts[1] or counts[0] < n_rows or (is_exact and counts[0] > n_rows):
             raise ValueError(
                 f"X and y must have the {n_rows} rows of the folds, but have {counts}."
             )
         scorer = make_ndcg_scorer(group_by=group_by, response_method=response_method)
         folds = []
-        for model, rows in zip(cv_results["estimator"], cv_results["indices"]["test"], strict=True):
+        for model, rows in zip(cv_results["estimator"], sets["test"], strict=True):
             fold: Any = (None if values is None else take_rows(values, rows) for values in data)
             X_test, y_test, ids, weight = fold
             y_score, ids = scorer.scores_and_groups(model, X_test, y_test, ids)

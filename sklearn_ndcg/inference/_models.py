@@ -22,7 +22,7 @@ from sklearn_ndcg._rows.grouping import Grouping
 from sklearn_ndcg._rows.ids import columns_of_ids, first_rows
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg._selection.scorers import GroupedScorer, with_metadata
-from sklearn_ndcg._selection.splitters import CV, QuerySplitter
+from sklearn_ndcg._selection.splitters import CV, QuerySplitter, row_numbers
 from sklearn_ndcg.inference._comparison import warn_of_shares
 from sklearn_ndcg.inference._options import Inference, check_names
 from sklearn_ndcg.inference._pairs import Design, Margin, Metrics
@@ -442,5 +442,4 @@ def _cross_validated(
         fitted[name] = found["estimator"]
         train, test = found["indices"]["train"], found["indices"]["test"]
         splits = list(zip(train, test, strict=True))  # drawn once
-    tests = map(np.asarray, test)
-    return fitted, [np.flatnonzero(rows) if rows.dtype == bool else rows for rows in tests]
+    return fitted, list(map(row_numbers, test))

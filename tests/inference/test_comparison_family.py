@@ -8,6 +8,7 @@ from sklearn.metrics import average_precision_score
 
 from sklearn_ndcg import from_lists
 from sklearn_ndcg.inference import compare_rankers, ndcg_interval
+from sklearn_ndcg.inference._results import of_measure
 
 Y, SCORES = three_rankers()
 RELEVANT = (Y > 2).astype(int)
@@ -59,10 +60,14 @@ FAMILIES = {
 @pytest.mark.parametrize("test", ["t", "permutation"])
 @pytest.mark.parametrize(("options", "alone"), FAMILIES.values(), ids=FAMILIES)
 def test_a_family_is_its_comparisons_with_one_correction(options, alone, test):
-    common = {"test": test, "random_state": 0, "n_resamples": 199, "undefined": 0.0, "margin": 0.05}
+    common = {"test": test, "random_state": 0, "n_resamples": 199, "undefined": 0.0}
     common |= {"clusters": np.arange(40) // 2, "segments": np.arange(40) // 20}
-    found = compare_rankers(RELEVANT, SCORES, **common, **options)
-    single = {label: compare_rankers(RELEVANT, SCORES, **common, **k) for label, k in alone.items()}
+    margin = {label: 0.03 * number for number, label in enumerate(alone, 1)}
+    found = compare_rankers(RELEVANT, SCORES, margin=margin, **common, **options)
+    single = {
+        label: compare_rankers(RELEVANT, SCORES, margin=margin[label], **common, **one)
+        for label, one in alone.items()
+    }
     assert found.metric == list(alone)
     assert_same_numbers(found, single)
     for segment, compared in found.by_segment.items():
@@ -88,6 +93,28 @@ def assert_same_numbers(found, single):
         np.testing.assert_allclose(getattr(found, name), expected, rtol=1e-9)
     assert found.verdict == [verdict for one in single.values() for verdict in one.verdict]
     assert found.pvalue.tolist() == pytest.approx(by_hand(found.uncorrected_pvalue.tolist()))
+
+
+def test_one_metric_of_a_family_is_its_comparison():
+    options = {"test": "t", "segments": np.arange(40) // 20, "undefined": 0.0}
+    family = compare_rankers(RELEVANT, SCORES, k=[1, 5], margin=0.05, **options)
+    found = of_measure(family, "NDCG@5")
+    expected = compare_rankers(RELEVANT, SCORES, k=5, margin=0.05, **options)
+    assert [*found.by_segment] == [*expected.by_segment]
+    every = zip(found.by_segment.values(), expected.by_segment.values(), strict=True)
+    for one, other in [(found, expected), *every]:
+        for name in ("metric", "mean", "pairs", "margin", "judged", "verdict"):
+            assert getattr(one, name) == getattr(other, name)
+        for name in ("interval", "confidence_interval", "difference", "uncorrected_pvalue"):
+            np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-9)
+        assert [*one.values] == [*other.values]
+
+
+def test_shares_that_are_alike_have_one_column():
+    lists = {"x": [["b", "a", "c"]] * 12, "y": [["a", "b", "c"]] * 12}
+    found = compare_rankers(from_lists([{"a"}] * 12, rankers=lists), k=[2, 3], test="t")
+    assert np.isnan([*found.judged.values()]).all()  # only relevant documents are judged
+    assert repr(found).splitlines()[1].split() == ["NDCG@2", "NDCG@3", "judged"]
 
 
 def test_tables_of_a_family_name_the_metric():
@@ -187,6 +214,12 @@ def test_margins_that_do_not_fit_are_refused(margin, message):
     metrics = {"NDCG": None, "hits": hits}
     with pytest.raises(ValueError, match=message):
         compare_rankers(Y, SCORES, metric=metrics, test="t", margin=margin)
+
+
+def test_one_margin_does_not_fit_values_below_0():
+    metrics = {"NDCG": None, "misses": lambda y, s: float(y[s.argmax()] > 0) - 1}
+    with pytest.raises(ValueError, match="margin=0.01 .* those of misses .* 1: pass a mapping"):
+        compare_rankers(Y, SCORES, metric=metrics, test="t", margin=0.01)
 
 
 @pytest.mark.parametrize(

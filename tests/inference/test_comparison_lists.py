@@ -7,7 +7,7 @@ import pytest
 from helpers import as_runs, compare_lists, compare_runs
 
 from sklearn_ndcg import CONVENTIONS, from_lists, from_trec, ndcg_score
-from sklearn_ndcg.inference import compare_rankers, ndcg_interval
+from sklearn_ndcg.inference import compare_rankers, ndcg_by_segment, ndcg_interval
 
 # lists drawn at random are only partly judged and answered
 pytestmark = [
@@ -48,6 +48,45 @@ def unanswered():
     del good["q00"], poor["q01"]
     poor["q02"] = []
     return relevant, {"good": good, "poor": poor}
+
+
+def test_weights_are_those_of_the_queries():
+    """Rankers may return different numbers of documents, so that the rows of a query differ."""
+    truth = {f"q{i:02}": ["a", "b"] for i in range(20)}
+    lists = {
+        "some": {query: ["c", "a", "d"][: i % 4] for i, query in enumerate(truth)},
+        "all": {query: ["x", "b", "y", "a"][i % 2 :] for i, query in enumerate(truth)},
+    }
+    rows, weight = from_lists(truth, rankers=lists), {q: 1 + i for i, q in enumerate(truth)}
+    found = compare_rankers(rows, sample_weight=weight, test="t")
+    for name in lists:
+        assert found.mean[name] == pytest.approx(ndcg_score(rows[name], sample_weight=weight))
+
+
+def test_queries_that_count_as_0_are_not_left_out():
+    truth = {f"q{i:02}": ["a"] if i else [] for i in range(12)}
+    lists = {
+        "x": {query: ["a", "b"] for query in truth},
+        "y": {query: ["b", "a"] for query in truth},
+    }
+    rows = from_lists(truth, rankers=lists)
+    for undefined, left_out in ((0, {}), ("omit", {"nothing judged": 1})):
+        found = compare_rankers(rows, undefined=undefined, test="t")
+        assert found.left_out == left_out
+        assert found.n_left_out == len(left_out)
+
+
+def test_a_query_without_weight_and_segment_is_in_none():
+    truth = {f"q{i:02}": ["a"] for i in range(31)}
+    lists = {query: [["a"], ["b", "a"]][i % 2] for i, query in enumerate(truth)}
+    segments = {query: f"s{i % 2}" for i, query in enumerate(truth)}
+    del segments["q30"]
+    options = {"sample_weight": {query: query in segments for query in truth}, "method": "t"}
+    with pytest.warns(UserWarning, match="segments"):  # each has one value
+        found = ndcg_by_segment(from_lists(truth, lists), segments=segments, **options)
+    assert found.n_queries.tolist() == [15, 15]
+    assert found.n_left_out.tolist() == [0, 0]
+    assert found.overall.n_left_out == 1
 
 
 def test_unanswered_queries_count_as_0(unanswered):
@@ -216,7 +255,8 @@ def test_judged_is_unknown_of_what_users_liked():
     liked = [{i % 8, (i + 3) % 8} for i in range(30)]
     lists = {"one": [[0, 1, 2, 3]] * 30, "two": [[i % 8, (i + 3) % 8] for i in range(30)]}
     rows = from_lists(liked, rankers=lists)
-    found = compare_rankers(rows, test="t")
+    with warnings.catch_warnings(action="error"):
+        found = compare_rankers(rows, test="t")
     assert found.judged == pytest.approx({"one": np.nan, "two": 1}, nan_ok=True)
     assert "unknown" in repr(found)
     alone = ndcg_interval(rows["one"], method="t")

@@ -62,6 +62,14 @@ def test_a_ranker_that_is_worse_by_the_margin_is_worse():
     assert found.verdict == ["worse"]
 
 
+def test_a_ranker_that_is_worse_within_the_margin_is_not_worse():
+    loss = np.linspace(0.1, 0.2, 12)
+    y, scores = np.tile([1, 0], (12, 1)), {"a": np.outer(loss, [1, 0]), "b": np.zeros((12, 2))}
+    found = compare_rankers(y, scores, metric=lambda y, s: 1 - s[0], margin=0.25, test="t")
+    assert found.confidence_interval.high[0] < 0
+    assert found.verdict == ["not worse"]
+
+
 @pytest.mark.parametrize("unjudged", ["zero", "omit"])
 @pytest.mark.filterwarnings("ignore:Of the first documents")
 def test_verdicts_are_those_of_the_interval_where_documents_are_unjudged(unjudged):

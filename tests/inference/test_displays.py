@@ -253,6 +253,33 @@ def test_x_and_y_with_other_rows_than_the_folds_raise():
     from_cv_results(results, X[:8], y[:8], groups=query[:8])
     with pytest.raises(ValueError, match=r"the 8 rows of the folds, but have \[8, 9\]"):
         from_cv_results(results, X[:8], y, groups=query)
+    with pytest.raises(ValueError, match=r"the 8 rows of the folds, but have \[7, 7\]"):
+        from_cv_results(results, X[:7], y[:7], groups=query[:7])
+    results["indices"]["train"] = [np.arange(2)]  # every row of those that were split is in a set
+    with pytest.raises(ValueError, match=r"the 8 rows of the folds, but have \[9, 9\]"):
+        from_cv_results(results, X, y, groups=query)
+
+
+def test_undefined_queries_of_each_fold_are_warned_of():
+    query, y = np.repeat([0, 1, 2, 3, 4], 2), np.array([1, 0] * 3 + [0, 0, 1, 0])
+    folds = results_of(np.arange(4), np.arange(4, 10))
+    with pytest.warns(UndefinedMetricWarning, match="undefined for 1 of 3 queries"):
+        from_cv_results(folds, np.arange(10.0)[:, np.newaxis], y, groups=query)
+
+
+def test_chance_orders_documents_in_all_ways():
+    expected = from_predictions(Y, S).chance_level.tolist()
+    for options in ({"ignore_ties": True}, {"ties": "worst"}):
+        assert from_predictions(Y, S, **options).chance_level.tolist() == expected
+
+
+def test_splits_may_leave_out_the_last_rows_and_give_masks():
+    train, test = np.isin(QUERY, [0, 1, 2, 4]), np.isin(QUERY, [3, 5, 6])
+    folds = {"cv": [(train, test)], "return_estimator": True, "return_indices": True}
+    cv_results = cross_validate(Ridge(), X_ROWS, Y_ROWS, scoring=lambda *_: 0, **folds)
+    display = from_cv_results(cv_results, X_ROWS, Y_ROWS, groups=QUERY, k=5)
+    scores = cv_results["estimator"][0].predict(X_ROWS[test])
+    assert display.ndcg[-1] == ndcg_score(Y_ROWS[test], scores, groups=QUERY[test], k=5)
 
 
 def test_cv_results_without_estimators_and_indices_raise():

@@ -141,6 +141,24 @@ def test_repeats_that_leave_queries_out_and_have_segments_and_clusters():
     assert list(found.by_segment) == ["new", "old"]
     assert found.by_segment["old"].labels.tolist() == [*range(0, 40, 2)]
     assert found.by_segment["new"].n_left_out == 2
+    scores = {name: np.c_[values, values] for name, values in found.values.items()}
+    options = {"metric": lambda y, s: s[0], "clusters": found.labels // 2, "test": "t"}
+    expected = compare_rankers(np.ones((38, 2)), scores, **options)
+    assert found.standard_error == pytest.approx(expected.standard_error)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn_ndcg.QueryLeakWarning")
+def test_of_the_parts_of_a_query_those_that_are_defined_count():
+    is_first = np.concatenate([np.arange(n) < n / 2 for n in np.bincount(QUERY)])
+    y, every = np.where(is_first, Y, 0), np.arange(len(Y))
+    scorer = make_ndcg_scorer(group_by="q", undefined="omit")
+    both = [(every, np.flatnonzero(is_first)), (every, np.flatnonzero(~is_first))]
+    found, expected = (
+        compare_models(MODELS, BY_LEVEL, y, scoring=scorer, cv=splits, test="t")
+        for splits in (both, both[:1])
+    )
+    for name in MODELS:
+        assert found.values[name].tolist() == expected.values[name].tolist()
 
 
 def test_folds_are_drawn_once():
@@ -421,10 +439,20 @@ def test_nothing_of_the_caller_is_changed():
     assert vars(cv) == vars(QuerySplitter(3, group_by="q"))
 
 
+def test_progress_is_that_of_cross_validate(capsys):
+    options = {"scoring": SCORER, "cv": QuerySplitter(3, group_by="q"), "test": "t"}
+    compare_models(MODELS, BY_LEVEL, Y, **options)
+    assert capsys.readouterr().out == ""
+    compare_models(MODELS, BY_LEVEL, Y, verbose=2, **options)
+    assert capsys.readouterr().out.count("[CV]") == 3 * len(MODELS)
+
+
 def revenue(y_true, y_score, price):
-    """The price of the document at rank 1, if it is relevant."""
+    """The price of the document at rank 1, if it is relevant; what it gets is its own."""
     best = np.argmax(y_score)
-    return float(y_true[best] > 0) * price[best]
+    found = float(y_true[best] > 0) * price[best]
+    y_true[:], y_score[:], price[:] = 0, 0, 0
+    return found
 
 
 @sklearn.config_context(enable_metadata_routing=True)
@@ -435,11 +463,12 @@ def test_a_metric_gets_the_prices_of_each_query():
         MODELS, BY_LEVEL, Y, scoring=scorer, cv=cv, params={"price": price}, test="t"
     )
     for train, test in cv.split(BY_LEVEL, Y):
-        scores = clone(MODELS["ridge"]).fit(X.iloc[train], Y[train]).predict(X.iloc[test])
-        for query in np.unique(QUERY[test]):
-            rows = QUERY[test] == query
-            expected = revenue(Y[test][rows], scores[rows], price[test][rows])
-            assert found.values["ridge"][found.labels == query] == pytest.approx(expected)
+        for name, model in MODELS.items():
+            scores = clone(model).fit(X.iloc[train], Y[train]).predict(X.iloc[test])
+            for query in np.unique(QUERY[test]):
+                rows = QUERY[test] == query
+                expected = revenue(Y[test][rows], scores[rows], price[test][rows])
+                assert found.values[name][found.labels == query] == pytest.approx(expected)
 
 
 def test_a_scorer_without_ids_says_where_they_may_come_from():

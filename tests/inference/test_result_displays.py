@@ -272,7 +272,7 @@ def test_of_many_sorted_segments_the_best_and_the_worst_are_shown():
 @pytest.mark.parametrize("sort", [False, True])
 def test_curve_kwargs_may_be_a_style_for_each_row(sort):
     styles = [{"color": "red"}, {"marker": "x"}, {"linewidth": 5}]
-    display = from_result(compared(3), curve_kwargs=styles, sort=sort)
+    display = from_result(compared(3), curve_kwargs=tuple(styles) if sort else styles, sort=sort)
     points = dict(zip(row_names(display), display.points_, strict=True))
     first, second, third = (points[f"ranker {n}"] for n in range(3))
     assert (first.get_color(), second.get_marker(), third.get_linewidth()) == ("red", "x", 5)

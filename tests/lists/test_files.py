@@ -85,8 +85,9 @@ FORMS = {
 
 @pytest.mark.parametrize("text", FORMS.values(), ids=FORMS)
 def test_forms_of_judgements(text, tmp_path):
-    judgements = list(read_trec(write(tmp_path / "qrels", text), "qrels"))
-    assert judgements == [("q1", "a", 2), ("q1", "b", 1), ("q2", "a", 1)]
+    for name in ("qrels", "qrels.gz"):
+        judgements = list(read_trec(write(tmp_path / name, text), "qrels"))
+        assert judgements == [("q1", "a", 2), ("q1", "b", 1), ("q2", "a", 1)]
 
 
 SCORED = [("q1", "a", 0.9), ("q1", "c", 0.4), ("q2", "b", 1e-3)]
@@ -103,6 +104,7 @@ RUNS = {
     "MS MARCO with blanks": (THREE_RANKED.replace("\t", " "), RANKED),
     "MS MARCO with a header": ("qid\tpid\trank\n" + THREE_RANKED, RANKED),
     "ranks from 0 below a header": ("qid\tpid\tRank\nq\tb\t0\n", [("q", "b", 0)]),
+    "a rank in more words": ("qid\tpid\tbest_rank\nq\tb\t3\n", [("q", "b", -3)]),
     "three fields, scores": (THREE_SCORED, SCORED),
     "scores below a header": ("query-id\tcorpus-id\tscore\n" + THREE_RANKED, SCORED_1),
     "scores that begin with 1": ("q a 1\nq b 0.5\n", [("q", "a", 1), ("q", "b", 0.5)]),
@@ -209,6 +211,14 @@ def test_nine_of_ten_queries_must_say_the_opposite(n_right, n_warnings, tmp_path
     scores = {f"q{i}": [0.3, 0.2, 0.1] if i < n_right else DISTANCES for i in range(10)}
     scores |= {f"r{i}": [2, 1] for i in range(30)} | {f"s{i}": [1, 1, 0, 0] for i in range(30)}
     assert len(warnings_of(tmp_path, lines_of(scores))) == n_warnings
+
+
+def test_ten_thousand_lines_are_compared_twenty_of_each_query(tmp_path):
+    """A run of any length takes no more memory for them."""
+    rising, falling = list(range(30)), list(range(30, 0, -1))
+    scores = {f"q{i}": rising if i < 500 else falling for i in range(600)}
+    [message] = warnings_of(tmp_path, lines_of(scores))
+    assert "500 of 500" in message
 
 
 QUIET = {

@@ -423,6 +423,12 @@ def test_a_text_of_ids_is_refused_and_the_way_out_works(write, kind):
     assert per_query(from_lists(ids, lists))["s2"] == 1
 
 
+@pytest.mark.parametrize("text", ["['a', 'b']", " ('a', 'b')\n", '{"a", "b"}'])
+def test_of_a_text_in_brackets_one_listed_id_is_enough(text):
+    with pytest.raises(ValueError, match=r"relevant has the text .* 's2'"):
+        from_lists({"s1": "c", "s2": text}, {"s1": ["c"], "s2": ["a", "d"]})
+
+
 @pytest.mark.parametrize("write", WRITTEN.values(), ids=WRITTEN)
 def test_a_list_given_as_text_has_the_same_way_out(write):
     text = write(["12", "13"])
@@ -460,11 +466,16 @@ def test_a_title_is_one_id(title):
 
 def test_texts_with_blanks_are_refused_only_if_most_of_them_hold_ids():
     lists = {i: [f"{i}", f"{i + 1}", f"Film {i}"] for i in range(40)}
-    few = {i: f"{i} {i + 1}" if i < 3 else f"Film {i + 20}" for i in lists}
-    from_lists(few, lists)
-    many = {i: f"{i} {i + 1}" if i < 25 else f"Film {i + 20}" for i in lists}
-    with pytest.raises(ValueError, match=r"'0 1' in query 0.* text\.split\(\)"):
-        from_lists(many, lists)
+
+    def truth(n_of_ids, n_unlisted):  # texts of ids, and of titles that are in no list
+        titles = [f"Film {i + 40 if i >= 40 - n_unlisted else i}" for i in lists]
+        return {i: f"{i} {i + 1}" if i < n_of_ids else titles[i] for i in lists}
+
+    from_lists(truth(8, n_unlisted=8), lists)  # half of those in no list
+    from_lists(truth(3, n_unlisted=0), lists)  # all of them, but not a tenth of all
+    for n_of_ids, n_unlisted in ((9, 8), (4, 0), (25, 15)):
+        with pytest.raises(ValueError, match=r"'0 1' in query 0.* text\.split\(\)"):
+            from_lists(truth(n_of_ids, n_unlisted), lists)
 
 
 # --- Series without the queries

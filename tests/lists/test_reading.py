@@ -142,6 +142,7 @@ def test_ids_of_unlike_types_are_no_error_if_some_are_alike(relevant, recommende
 # a list, the cutoff, and what is read of it: whether it has more does not depend on repeats
 OMITTED = {
     "more": (["a", "a", "b", "c"], 2, ["a", "b"], True),
+    "more, which is judged": (["a", "a", "b", "z"], 2, ["a", "b"], True),
     "no more": (["a", "a", "b", "c"], 3, ["a", "b", "c"], False),
     "repeats after the cutoff": (["a", "b", "a", "b"], 2, ["a", "b"], False),
     "no hash after the cutoff": (["a", "b", ["c"]], 2, ["a", "b"], True),

@@ -316,7 +316,7 @@ def test_curves_end_at_the_cutoff():
     assert k.tolist() == [1, 2, 3]
     assert ndcg.tolist() == ndcg_curve(from_lists(ONE_QUERY, LONG), k=[1, 2, 3])[1].tolist()
     with pytest.raises(ValueError, match="k must be at most 3, got 4"):
-        ndcg_curve(rows, k=[1, 4])
+        ndcg_curve(rows, k=[4, 1])
     with pytest.raises(ValueError, match="k='retrieved' has no curve"):
         ndcg_curve(from_lists(ONE_QUERY, LONG, k="retrieved"))
 

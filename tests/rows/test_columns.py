@@ -306,6 +306,17 @@ def test_take_rows(name):
     assert count_rows(taken) == 4
 
 
+def test_an_array_of_the_array_api_stays_in_its_library():
+    library = pytest.importorskip("array_api_strict")
+    X = library.asarray(ROWS)
+    for taken, expected in (
+        (take_rows(X, np.array([3, 0])), ROWS[[3, 0]]),
+        (without_columns(X, [1]), ROWS[:, [0, 2]]),
+    ):
+        assert isinstance(taken, type(X))
+        np.testing.assert_array_equal(np.from_dlpack(taken), expected)
+
+
 @pytest.mark.parametrize("wrap", [pd.Series, pl.Series, pa.array])
 def test_rows_of_a_column(wrap):
     rows = wrap([10, 20, 30])

@@ -121,6 +121,13 @@ def test_a_ranker_inside_is_found(wrap):
         BY_COLUMN(model, WITH_IDS, Y)
 
 
+def test_groups_of_training_and_the_column_of_a_scorer_are_the_same_ids():
+    model = GroupedRanker(Ridge()).fit(WITH_IDS[::2], Y[::2], groups=QUERY[::2])
+    BY_COLUMN(model, WITH_IDS[::2], Y[::2])
+    with pytest.warns(QueryLeakWarning):
+        BY_COLUMN(model, WITH_IDS, Y)
+
+
 def test_a_frozen_ranker_is_found():
     frozen = FrozenEstimator(GroupedRanker(Ridge(), group_by=0).fit(WITH_IDS[::2], Y[::2]))
     with pytest.warns(QueryLeakWarning):

@@ -210,6 +210,13 @@ def test_metadata_is_passed_by_a_function_of_x(data, price):
     assert scorer(FirstColumn(), X, y, price=X["price"], share=1) == pytest.approx(found / 2)
 
 
+def test_options_and_metadata_without_rows_are_passed_together(data):
+    X, y, query = data
+    scorer = make_query_scorer(lambda y_true, y_score, a, b: a + b, a=1, name="sum")
+    assert scorer(FirstColumn(), X, y, groups=query, b=2) == 3
+    assert scorer.__name__ == "sum"
+
+
 def test_metadata_of_a_matrix(data):
     X, y, _ = data
     wide = np.c_[y > 0, y > 1, y > 2].astype(int)

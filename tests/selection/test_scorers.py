@@ -143,6 +143,7 @@ def never(y_true, y_score, grade):
         ({"gain": "exp"}, "gain must be one of"),
         ({"undefined": 2}, "undefined must be"),
         ({"response_method": "transform"}, "response_method must be"),
+        ({"response_method": []}, "response_method must be"),
         ({"k": [1, 2], "name": "ndcg"}, "name must be"),
     ],
     ids=str,

@@ -229,7 +229,7 @@ def test_scoring_may_be_a_function_of_probabilities():
 
 def test_scoring_of_nan_in_a_round_is_not_the_best():
     def spread(y_true, y_score):
-        return np.ptp(y_score) if np.ptp(y_score) > 0.5 else np.nan
+        return np.ptp(y_score) - 10 if np.ptp(y_score) > 0.5 else np.nan  # below 0, as a loss
 
     ranker = stop(histogram("Regressor"), scoring=make_query_scorer(spread, undefined="omit"))
     assert ranker.best_iteration_ == ROUNDS

@@ -18,6 +18,7 @@ import sklearn
 from helpers import graded_rows, run_python
 from joblib import parallel_config
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import Ridge, RidgeCV, SGDRegressor
 from sklearn.model_selection import (
@@ -138,6 +139,16 @@ def test_of_two_kinds_of_queries_in_one_search_one_is_cut():
 
 
 # --- the nearest split counts, and only what a tool scores
+
+
+def test_kinds_of_queries_that_are_alike_in_a_test_set_are_told_apart():
+    user = np.array([0, 0, 1, 1, 0, 0, 1, 1])  # with two sessions each, which are whole
+    table = pd.DataFrame({"x": np.arange(8.0), "user": user, "session": np.arange(8) // 2})
+    scoring = {name: make_ndcg_scorer(group_by=name) for name in ("user", "session")}
+    model = make_pipeline(ColumnTransformer([("x", "passthrough", ["x"])]), Ridge())
+    with pytest.warns(QueryLeakWarning) as caught:
+        cross_validate(model, table, [1, 0] * 4, scoring=scoring, cv=KFold(2))
+    assert len(leaks(caught)) == 2  # of users in each fold
 
 
 def test_of_nested_searches_the_inner_one_sees_its_own_split():
