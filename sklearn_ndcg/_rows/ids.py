@@ -374,7 +374,7 @@ def _refuse_unfit(label: object, name: str) -> None:
     if is_unsortable or type(label).__hash__ is object.__hash__:
         raise TypeError(
             f"{name} must be ids that can be sorted and that are equal where they mean the same "
-            f"query, got {type(label).__name__}: pass numbers or text instead, for sets "
+            f"query, got a {type(label).__name__}: pass numbers or text instead, for sets "
             "tuple(sorted(id)), for tensors id.item()."
         )
 

@@ -413,7 +413,7 @@ def _cross_validated(
     The first scorer scores them, as it warns of incomplete queries; the scores are not used.
     """
     scorer, *others = scorers
-    if getattr(scorer, "undefined", None) == "warn":
+    if getattr(scorer, "undefined", "raise") != "raise":
         # the comparison says once, of all folds, what is undefined
         scorer = copy(scorer).set_params(undefined=0)
     requested = [get_routing_for_object(each).consumes("score", params) for each in others]
