@@ -111,7 +111,7 @@ IDS = [
     lambda i: i,
     lambda i: -i << 30,  # equal low bits
     lambda i: i * (2**61 - 1),  # the same hash
-    lambda i: str(i),
+    str,
     lambda i: "\U0001f600" * i,
     lambda i: b"%d" % i,
     lambda i: NOT_PLAIN[i % len(NOT_PLAIN)],
@@ -151,10 +151,11 @@ def list_of(provider):
 def test_lists(provider):
     """Compare what is read of truths and lists, if C does not leave them to Python."""
     n_queries = provider.ConsumeIntInRange(1, 4)
-    n_times = provider.PickValueInList([1] * 9 + [500])
+    n_empty = provider.PickValueInList([0] * 9 + [2000])  # Python is asked for an interrupt
     names = range(provider.ConsumeIntInRange(1, 3))
-    truths = [truth_of(provider) for _ in range(n_queries)] * n_times
-    rankers = {name: [list_of(provider) for _ in range(n_queries)] * n_times for name in names}
+    truths = [{}] * n_empty + [truth_of(provider) for _ in range(n_queries)]
+    lists = [[]] * n_empty
+    rankers = {name: lists + [list_of(provider) for _ in range(n_queries)] for name in names}
     duplicates = provider.PickValueInList(["raise", "omit", "zero"])
     k = provider.PickValueInList([None, None, 1, 2, 7, 40, 2**63 - 1])
     read = compiled_lists.read_all(truths, list(rankers.values()), duplicates, k)
