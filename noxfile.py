@@ -189,10 +189,14 @@ def docs(session):
     [nox.param(needed, id="-".join(re.findall("[a-z]+", str(needed)))) for needed in examples()],
 )
 def run_examples(session, needed):
-    """Run the examples, where only what they say that they need is installed."""
+    """Run the examples, where only what they say that they need is installed.
+
+    A warning is an error: none is false, and those that an example shows are caught there.
+    """
     session.install(*needed)
     for path in examples()[needed]:
-        session.run("python", path, env={"MPLBACKEND": "agg"})
+        environment = {"MPLBACKEND": "agg", "PYTHONWARNINGS": "error::UserWarning"}
+        session.run("python", path, env=environment)
 
 
 @nox.session(tags=["ci"], requires=["build"])

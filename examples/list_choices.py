@@ -8,6 +8,8 @@ These are options of ``from_lists``. In each of the three comparisons here, anot
 changes which recommender looks best. None is wrong, but each answers another question.
 """
 
+import warnings
+
 import matplotlib.pyplot as plt
 from movielens import load_lists, load_ratings
 
@@ -23,6 +25,9 @@ from sklearn_ndcg.inference import IntervalDisplay, compare_rankers
 # watch and like: similar users do. (A warning says that few films of another recommender were
 # judged at all.)
 
+# sphinx_gallery_start_ignore
+warnings.simplefilter("default")  # comparisons of unlike lists warn, as they should
+# sphinx_gallery_end_ignore
 truth, lists = load_lists()
 options = {"undefined": "omit", "random_state": 0}
 zero = compare_rankers(from_lists(truth, rankers=lists, k=10), **options)

@@ -134,6 +134,7 @@ print(f"NDCG@10 {search.best_score_:.4f} with {search.best_params_}")
 
 model, cut = search.best_estimator_, KFold(5, shuffle=True, random_state=0)
 with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
     values = cross_val_score(model, X_train, y_train, scoring=scorer, cv=cut)
 print(f"NDCG@10 {values.mean():.4f} of incomplete users")
 print(textwrap.fill(f"{caught[0].category.__name__}: {caught[0].message}", width=88))

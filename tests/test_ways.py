@@ -1,6 +1,7 @@
 """Every way to a mean NDCG gives the number of a loop over queries and all orders."""
 
 import gzip
+import warnings
 from functools import partial
 from math import fsum, isnan, nan
 from pathlib import Path
@@ -13,6 +14,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import sklearn
 from containers import IDS
 from helpers import FirstColumn, examples
 from hypothesis import Phase, settings
@@ -27,12 +29,28 @@ pytestmark = pytest.mark.filterwarnings(
     r"ignore:(\d+ quer|All .* queries|None of the . queries|Intervals of .* segments)",
     "ignore:.*( a single document| is undefined)",
 )
+KINDS = st.sampled_from(["NDCG", "function", "both", "cutoffs"])  # what a comparison measures
+FORMS = {  # ids of documents that never meet row numbers as text, and what is said of them
+    "a float": ("{}.0", "written otherwise"),
+    "a zero": ("0{}", "written otherwise"),
+    "a blank": (" {}", "written otherwise"),
+    "a prefix": ("docs/{}", "No document"),
+    "a suffix": ("{}#0", "No document"),
+    "others": ("x{}", None),  # any document may be missed in fewer than ten queries
+}
 TABLES = {"pandas": lambda frame: frame, "Polars": pl.from_pandas, "Arrow": pa.Table.from_pandas}
 
 
 def ndcg_of_one(y_true, y_score, **options):
     """The NDCG as a function of one query's rows, which warns if it is undefined."""
     return sn.ndcg_score(y_true, y_score, groups=[0] * len(y_true), **options)
+
+
+class Turned(FirstColumn):
+    """Ranks the other way round."""
+
+    def predict(self, X):
+        return -super().predict(X)
 
 
 class Ways(RuleBasedStateMachine):
@@ -135,40 +153,92 @@ class Ways(RuleBasedStateMachine):
         found = inference.ndcg_by_segment(self.y, self.s, segments=segments, **data)
         self.check(found.overall.mean)
 
-    @rule(has_metric=st.booleans())
-    def comparison(self, has_metric):
+    @rule(kind=KINDS)
+    def comparison(self, kind):
         found = inference.compare_rankers(
-            self.y, {"a": self.s, "b": -self.s}, test="t", **self.data, **self.measure(has_metric)
+            self.y, {"a": self.s, "b": -self.s}, test="t", **self.data, **self.measure(kind)
         )
-        self.check(found.mean["a"])
+        self.check_comparison(found, kind)
 
-    def measure(self, has_metric):
-        """The options of a comparison, whose NDCG may be a function of one query."""
-        if not has_metric:
-            return self.options
+    def check_comparison(self, found, kind):
+        """Check the mean of ranker "a": the first of several cutoffs, and both metrics."""
+        means = [mean for key, mean in found.mean.items() if key == "a" or key[-1] == "a"]
+        assert len(means) == (2 if kind == "both" or (kind == "cutoffs" and self.k > 1) else 1)
+        for mean in means if kind == "both" else means[:1]:
+            self.check(mean)
+
+    def measure(self, kind):
+        """The options of a comparison: NDCG, the same as a function of one query, or several."""
         metric = partial(ndcg_of_one, k=self.k, **self.formula)
-        return {"metric": metric, "undefined": self.options["undefined"]}
+        return {
+            "NDCG": self.options,
+            "function": {"metric": metric, "undefined": self.options["undefined"]},
+            "both": {"metric": {"f": metric, "NDCG": None}, **self.options},
+            "cutoffs": self.options | {"k": sorted({self.k, 1})[::-1]},
+        }[kind]
 
-    def by_query(self):
+    @rule(way=st.sampled_from(["column", "level", "groups"]), kind=KINDS)
+    def models(self, way, kind):
+        """Two folds of whole queries, and weights that are routed."""
+        group_by = None if way == "groups" else "q"
+        X = self.X.set_index("q") if way == "level" else self.X
+        options = self.measure("cutoffs" if kind == "cutoffs" else "NDCG") | {"group_by": group_by}
+        scoring = {
+            "NDCG": sn.make_ndcg_scorer(**options),
+            "f": sn.make_query_scorer(ndcg_of_one, **self.options, group_by=group_by),
+        }
+        with sklearn.config_context(enable_metadata_routing=True):
+            for scorer in scoring.values():
+                scorer.set_score_request(sample_weight=True)
+            one = scoring["f" if kind == "function" else "NDCG"]
+            weight = {"sample_weight": self.data["sample_weight"]}
+            found = inference.compare_models(
+                {"a": FirstColumn(), "b": Turned()}, X, self.y, test="t", params=weight,
+                scoring=scoring if kind == "both" else one,
+                cv=sn.QuerySplitter(2, group_by=group_by),
+                groups=self.ids if way == "groups" else None,
+            )  # fmt: skip
+        self.check_comparison(found, kind)
+
+    def by_query(self, in_truth=int, in_lists=int):
         """The truths and the ranked lists of the queries; the rows are the documents."""
         truths, lists = {}, {}
         for query in self.weight_of_query:
             rows = np.flatnonzero(self.query == query)
-            truths[query] = dict(zip(rows.tolist(), self.y[rows].tolist(), strict=True))
-            lists[query] = rows[np.argsort(-self.s[rows])].tolist()
+            truths[query] = dict(zip(map(in_truth, rows), self.y[rows].tolist(), strict=True))
+            lists[query] = list(map(in_lists, rows[np.argsort(-self.s[rows])]))
         return truths, lists
 
-    @rule(beyond=st.sampled_from([None, 0, 1]), has_metric=st.booleans())
-    def rows_of_rankers(self, beyond, has_metric):
+    @rule(form=st.sampled_from(list(FORMS)), is_turned=st.booleans(), has_more=st.booleans())
+    def ids_that_never_meet(self, form, is_turned, has_more):
+        write, said = FORMS[form]
+        forms = ["{}".format, write.format]
+        sound = self.by_query(forms[is_turned], forms[is_turned])
+        self.check(sn.ndcg_score(sn.from_lists(*sound), sample_weight=self.weight_of_query,
+                                 **self.options))  # fmt: skip
+        apart = self.by_query(*(forms[::-1] if is_turned else forms))
+        if has_more:  # ten times as many queries
+            apart = [{(q, i): each[q] for q in each for i in range(10)} for each in apart]
+            said = said or "No document"
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            rows = sn.from_lists(*apart)
+        assert len(caught) == (said is not None)
+        assert all(said in str(each.message) for each in caught)
+        assert not any(sn.ndcg_samples(rows, undefined=0))
+
+    @rule(beyond=st.sampled_from([None, 0, 1]), kind=KINDS)
+    def rows_of_rankers(self, beyond, kind):
         truths, lists = self.by_query()
         rankers = {"a": lists, "b": {query: each[::-1] for query, each in lists.items()}}
         k = None if beyond is None else self.k + beyond
         rows = sn.from_lists(truths, rankers=rankers, k=k)
-        weight, measure = {"sample_weight": self.weight_of_query}, self.measure(has_metric)
+        weight, measure = {"sample_weight": self.weight_of_query}, self.measure(kind)
         for one in (rows["a"], sn.from_lists(truths, lists, k=k)):
             self.check(sn.ndcg_score(one, **weight, **self.options))
             self.check(inference.ndcg_interval(one, method="t", **weight, **self.options).mean)
-        self.check(inference.compare_rankers(rows, test="t", **weight, **measure).mean["a"])
+        found = inference.compare_rankers(rows, test="t", **weight, **measure)
+        self.check_comparison(found, kind)
 
     @rule(is_packed=st.booleans())
     def files(self, is_packed):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -119,6 +119,7 @@ def unique_labels(labels: Iterable[Hashable], sort: bool, name: str) -> tuple[Id
     if kinds != {str}:
         for label in listed:
             _refuse_unfit(label, name)
+    listed = list(_comparable(listed, kinds))
     codes, distinct = _factorize(listed, len(listed))
     try:
         # labels that cannot be sorted raise without `sort`, too: two show it if all have one type
@@ -341,15 +342,24 @@ def _sizes_hint(groups: object, n_rows: int) -> str:
 
 def _encode_objects(ids: Ids, name: str) -> tuple[Ids, LabelsAt]:
     """Codes of Python objects, the same for equal ones, negative where one is missing."""
-    if np.ndarray in set(map(type, ids)):  # 0-d arrays stand for what they hold
+    kinds = set(map(type, ids))
+    if np.ndarray in kinds:  # 0-d arrays stand for what they hold
         ids = np.fromiter((np.asarray(array)[()] for array in ids), dtype=object, count=len(ids))
+        kinds = set(map(type, ids))
     try:
-        codes, labels = _factorize(ids, len(ids))
-        return _mark_missing(codes, labels), lambda rows: [labels[code] for code in codes[rows]]
+        codes, labels = _factorize(_comparable(ids, kinds), len(ids))
+        return _mark_missing(codes, labels), lambda rows: ids[rows].tolist()
     except (TypeError, RecursionError) as error:
         raise TypeError(
             f"{name} must be ids that can be hashed and sorted: {error}. {_HINT}"
         ) from error
+
+
+def _comparable(labels: Iterable[Any], kinds: Collection[type]) -> Iterable[Any]:
+    """Labels with floats of NumPy as Python's: it rounds a number, or overflows, to compare it."""
+    if len(kinds) == 1 or not any(issubclass(kind, np.floating) for kind in kinds):
+        return labels
+    return [label.item() if isinstance(label, np.floating) else label for label in labels]
 
 
 def _factorize(values: Iterable[Any], n: int) -> tuple[Ints, list[Any]]:

@@ -155,6 +155,15 @@ def test_objects_are_found_as_in_a_dict(labels, sort):
     assert [grouping.labels[code] for code in grouping.row_codes()] == rows
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_numbers_beside_a_float_of_numpy_are_not_rounded(dtype):
+    """2**61 + 1 has the hash of 2, and NumPy would round 2049 to 2048, or overflow."""
+    numbers = [10**400, 2**61 + 1, 70_000, 2049, 2048, 1.5, -(10**400)]
+    grouping = Grouping.of_ids([*numbers, dtype(2), dtype(2047)], 9)
+    assert grouping.labels.tolist() == sorted([*numbers, 2, 2047])
+    assert len(set(grouping.row_codes().tolist())) == 9
+
+
 @pytest.mark.parametrize(
     "ids", [[1, "a", 1, 2], [1, 2, 1, "a"], [1j, 2j, 1j, 2j], [(1, "a"), (1, 2)] * 2], ids=str
 )

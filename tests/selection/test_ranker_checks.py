@@ -111,6 +111,18 @@ if find_spec("xgboost"):
     import xgboost
 
     SLOWLY.append((xgboost.XGBRanker(n_estimators=3, n_jobs=1), LABELS | BY_QUERY))
+if find_spec("catboost"):
+    import catboost
+
+    reads_rows_itself = failed(
+        "the library alone fails, too: it reads rows and weights in its own way",
+        *WEIGHTS,
+        *("dtype_object", "estimator_sparse_array", "estimator_sparse_matrix"),
+        *("estimator_sparse_tag", "estimators_empty_data_messages", "fit1d", "fit2d_1sample"),
+        *("regressor_data_not_an_array", "sample_weights_not_an_array"),
+    )
+    quiet = {"verbose": 0, "allow_writing_files": False, "thread_count": 1}
+    SLOWLY.append((catboost.CatBoostRanker(iterations=3, **quiet), reads_rows_itself))
 
 
 def checks(inner_estimators):
