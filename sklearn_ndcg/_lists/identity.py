@@ -292,6 +292,8 @@ def _refuse_texts(truths: ByQuery, lists: Mapping[Hashable, ByQuery]) -> None:
     alone, and one with "," or "|" if two of its parts are in lists. Others say so if most of the
     texts that are in no list do, and a tenth of all.
     """
+    if not any(issubclass(kind, str) for kind in set(map(type, truths.values()))):
+        return
     texts = {query: truth for query, truth in truths.items() if isinstance(truth, str)}
     candidates = [query for query, text in texts.items() if not text.isalnum()]
     if not candidates:
