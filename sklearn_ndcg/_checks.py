@@ -43,8 +43,8 @@ WORDS_FOR_GROUPS = {"group_by", "qid", "group_id", "group", "query_id", "query_i
 
 EQUAL = 1e-12  # differences up to this are rounding errors
 
-# All threads have one list of filters of warnings. Two that change it at a time would not leave it
-# as it was, and what one warns of meanwhile would follow the filters of the other.
+# All threads have one list of filters of warnings, which two that change it at a time would not leave
+# as it was.
 FILTERS_LOCK = RLock()
 
 # Warnings point at the first line outside these folders: the user's.
@@ -56,9 +56,8 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     frame, level = currentframe(), 1
     while frame is not None and _is_tool(frame.f_code.co_filename):
         frame, level = frame.f_back, level + 1
-    with FILTERS_LOCK:
-        # a worker process may not have such a line
-        warnings.warn(message, category, stacklevel=2 if frame is None else level)
+    # a worker process may not have such a line
+    warnings.warn(message, category, stacklevel=2 if frame is None else level)
 
 
 def _is_tool(file: str) -> bool:
