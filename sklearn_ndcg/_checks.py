@@ -10,7 +10,6 @@ from functools import wraps
 from importlib import import_module
 from inspect import currentframe
 from numbers import Integral, Real
-from threading import RLock
 from typing import Any, Literal, TypeGuard, TypeVar
 
 import numpy as np
@@ -42,10 +41,6 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 WORDS_FOR_GROUPS = {"group_by", "qid", "group_id", "group", "query_id", "query_ids"}
 
 EQUAL = 1e-12  # differences up to this are rounding errors
-
-# All threads have one list of filters of warnings, which two that change it at a time would not leave
-# as it was.
-FILTERS_LOCK = RLock()
 
 # Warnings point at the first line outside these folders: the user's.
 _TOOLS = tuple(os.path.dirname(file) + os.sep for file in (__file__, sklearn.__file__))

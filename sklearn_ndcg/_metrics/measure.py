@@ -9,6 +9,7 @@ from dataclasses import InitVar, dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import partial
 from inspect import signature
+from threading import RLock
 from typing import Any, ClassVar, Protocol, Self, TypedDict
 
 import numpy as np
@@ -339,6 +340,7 @@ class QueryFunction:
 
     gain_of_unjudged: ClassVar = np.nan
     limits: ClassVar = (-1e100, 1e100)  # whose cubes and sums still fit a float64
+    _lock: ClassVar = RLock()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "undefined", choices.omitted_if_nan(self.undefined))
@@ -397,7 +399,8 @@ class QueryFunction:
     def values(self, queries: Queries) -> Floats:
         """The value of each query, shape (n_queries, 1)."""
         found = np.full((len(queries), 1), np.nan)
-        with _checks.FILTERS_LOCK, warnings.catch_warnings():
+        # all threads have one list of filters, which two at a time would not leave as it was
+        with self._lock, warnings.catch_warnings():
             warnings.filterwarnings("error", _UNDEFINED)
             warnings.simplefilter("error", UndefinedMetricWarning)
             for query, start in enumerate(queries.starts):

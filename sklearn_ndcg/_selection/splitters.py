@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import BaseCrossValidator, check_cv
 
-from sklearn_ndcg._checks import FILTERS_LOCK, Floats, Ints, names_groups
+from sklearn_ndcg._checks import Floats, Ints, names_groups
 from sklearn_ndcg._rows import columns
 from sklearn_ndcg._rows.grouping import Grouping
 from sklearn_ndcg._rows.label_texts import shown_labels
@@ -322,7 +322,7 @@ def check_group_splits(
     _refuse_iterator(cv)
     refuse_reordered(X=X, y=X if y is None else y, groups=groups)
     grouping = Grouping.of_ids(groups, columns.count_rows(X))
-    with FILTERS_LOCK, warnings.catch_warnings():
+    with warnings.catch_warnings():
         # that KFold ignores groups is what the error below is about
         warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
         splits = list(check_cv(cv, y).split(X, y, groups))

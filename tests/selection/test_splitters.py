@@ -1,10 +1,6 @@
 """QuerySplitter, which applies any splitter to queries, and check_group_splits."""
 
 import re
-import warnings
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from threading import Barrier, BrokenBarrierError
 
 import numpy as np
 import pandas as pd
@@ -356,17 +352,3 @@ def test_check_group_splits_names_the_queries_that_are_cut(cv, words):
 def test_check_group_splits_refuses_what_does_not_fit(cv, groups, error, words):
     with pytest.raises(error, match=words):
         check_group_splits(cv, np.zeros((3, 1)), groups=groups)
-
-
-def test_threads_that_check_splits_leave_the_filters_of_warnings_as_they_were():
-    begun, before, query = Barrier(2), list(warnings.filters), np.arange(12) // 2
-
-    class Slow(GroupKFold):
-        def split(self, X, y=None, groups=None):
-            with suppress(BrokenBarrierError):
-                begun.wait(0.1)  # until another thread is here, too
-            return super().split(X, y, groups)
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda _: check_group_splits(Slow(2), query, groups=query), range(8)))
-    assert warnings.filters == before
