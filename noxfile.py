@@ -355,13 +355,13 @@ def coverage(session):
 
 @nox.session(python=False)
 def sanitize(session):
-    """Run the compiled kernels under AddressSanitizer and UndefinedBehaviorSanitizer."""
+    """Run the C code under AddressSanitizer and UndefinedBehaviorSanitizer."""
     session.run("bash", ".ci/sanitize", external=True)
 
 
 @nox.session
 def fuzz(session):
-    """Fuzz the C kernels under AddressSanitizer for an hour, or `nox -s fuzz -- 600` for less."""
+    """Fuzz the C code under AddressSanitizer for an hour, or `nox -s fuzz -- 600` for less."""
     needed = *PROJECT["build-system"]["requires"], *PROJECT["project"]["dependencies"]
     session.install("atheris", *needed)
     copy, found = Path(session.create_tmp()) / "copy", Path(session.create_tmp()) / "found"

@@ -3,10 +3,10 @@
     python benchmarks/bench_search.py            # about two minutes
     python benchmarks/bench_search.py --quick    # a fiftieth of the data
 
-Whatever scikit-learn calls of this package is timed: the splitter, `fit` of GroupedRanker, which
-calls that of LightGBM, and the scorer, which calls `predict` of both. Less the time inside of
-LightGBM, that is the package's share. It is taken within one search, and in seconds of CPU on one
-thread: a search without the package would differ by less than two equal searches do.
+What scikit-learn calls of this package is timed: the splitter, `fit` of GroupedRanker, which calls
+LightGBM's, and the scorer, which calls `predict` of both. The package's share is that time without
+the time inside LightGBM. It is measured within one search, in seconds of CPU on one thread: two
+equal searches differ by more than the package takes.
 """
 
 from collections import Counter

@@ -29,8 +29,8 @@ _FRACTIONS_HINT = (
     "to ndcg_score([y_true], [y_score])."
 )
 _LEVELS_HINT = (
-    "Of a Series of grades whose index has queries and ids pass {query: grades.droplevel(0)"
-    ".to_dict() for query, grades in series.groupby(level=0)}."
+    "Convert one of them. A Series of grades that is indexed by query and id becomes {query: "
+    "grades.droplevel(0).to_dict() for query, grades in series.groupby(level=0)}."
 )
 
 Pairs = list[tuple[Id, Id]]  # an id of the truth, and one of a list

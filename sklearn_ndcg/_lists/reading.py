@@ -49,10 +49,10 @@ _SWAPPED_HINT = (
     "It has no order: are relevant and recommended swapped? Pass the lists of several rankers as "
     f"rankers={{name: lists}}. {_SCORES_HINT}"
 )
-PAIRS_HINT = "Of pairs of an id and its score pass the ids: [id for id, _ in pairs]."
+PAIRS_HINT = "For pairs of an id and its score, pass the ids: [id for id, _ in pairs]."
 _RECORDS_HINTS = {
-    "relevant": "{{record[{id}]: record['grade'] for record in records}}",
-    "recommended": "the ids, best first: [record[{id}] for record in records]",
+    "relevant": "pass {record[id]: record[grade] for record in records}, where id and grade are two",
+    "recommended": "pass the ids, best first: [record[id] for record in records], where id is one",
 }
 _EMPTY_HINT = "If it is an empty cell, pass []."
 _LEFT_OUT = ": if nobody judged it, leave it out"
@@ -132,7 +132,8 @@ def _check_indexes(relevant: Any, recommended: Any) -> None:
             _checks.warn(
                 "relevant and recommended have the numbers of their rows as index, and are matched "
                 f"by these, but one has {len(relevant)} rows and the other {len(recommended)}. "
-                "Give both the queries as their index: table.set_index('query')['ids']."
+                "Give both the queries as their index: table.set_index('query')['ids']. If the "
+                "numbers are the queries, pass .to_dict() of both."
             )
         return
     if n_numbered != 1:
@@ -235,14 +236,14 @@ def _by_query(queries: Any, name: str, entry: str) -> ByQuery:
             f"{name} must have a list of ids, best first, for each query, got a sparse matrix, "
             "which has no order: pass the ids that the recommender returned, or rank each row."
         )
-    if containers.is_pandas(queries) and queries.ndim == 1:
-        label = queries.index[queries.index.duplicated()][0]
-        is_long = _are_ids(queries.tolist())
-        way = "as each row is one id, pass" if is_long else "keep one of them:"
-        way += f" {name}.groupby(level=0).{'agg(list)' if is_long else 'first()'}"
+    if containers.is_pandas(queries) and queries.ndim == 1 and queries.index.nlevels == 1:
+        label = shown_labels([queries.index[queries.index.duplicated()][0]])
+        way = f"keep one of them, {name}.groupby(level=0).first()"
+        if _are_ids(queries.tolist()):
+            way = f"if each row is an id, pass {name}.groupby(level=0).agg(list)"
         raise TypeError(
-            f"{name} must have one entry for each query, got a Series that has "
-            f"{(queries.index == label).sum()} rows of query {shown_labels([label])}: {way}."
+            f"{name} must have one entry for each query, got a Series that has several rows of "
+            f"query {label}: {way}."
         )
     raise TypeError(
         f"{name} must be a mapping from query, or a sequence with an entry for each query, got "
@@ -427,10 +428,7 @@ def _distinct(ids: Collection[Id], name: str, query: Id, duplicates: str) -> dic
 def _flat_hint(ids: Collection[Id], name: str) -> str:
     """What to pass in place of lists or dicts among ids."""
     if all(isinstance(i, Mapping) for i in ids):
-        fields = list(next(iter(ids)))
-        id_field = next((f for f in fields if str(f).lower().endswith("id")), "id")
-        hint = _RECORDS_HINTS[name].format(id=repr(id_field))
-        return f"Of records with the fields {fields} pass {hint}."
+        return f"For records, {_RECORDS_HINTS[name]} of {list(next(iter(ids)))}."
     if all(isinstance(i, list) and len(i) == 2 and _checks.is_number(i[1]) for i in ids):
         return PAIRS_HINT
     if len(ids) == 1:
@@ -568,7 +566,9 @@ def _nested(
             queries = _by_query_and_document(rows, name, duplicates, lower)
         except (AttributeError, TypeError) as error:
             are_dicts = isinstance(records, Sequence) and isinstance(records[0], Mapping)
-            hint = " Of dicts pass pandas.DataFrame(records)." if are_dicts else ""
+            hint = (
+                " For dicts with these keys, pass pandas.DataFrame(records)." if are_dicts else ""
+            )
             raise TypeError(
                 f"{name} must be a path, a mapping {{query: {{document: {field}}}}}, or records "
                 f"with query_id, doc_id and {field} (judgements come first, then the run), got "

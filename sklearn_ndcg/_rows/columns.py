@@ -99,7 +99,7 @@ def level_of(y: Column, name: str, argument: str) -> Any:
     """The values of a level in the index of `y`, which is `argument`."""
     levels = _index_levels(y)
     if levels.count(name) != 1:
-        way = f"index.get_level_values({name!r}) of a table with this level"
+        way = f"table.index.get_level_values({name!r})"
         has = "an index without such a name" if containers.is_pandas(y) else "no index"
         if levels:
             has, way = f"the index levels {levels}", "one of these levels"

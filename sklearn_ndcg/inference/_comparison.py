@@ -266,10 +266,10 @@ def warn_of_shares(
             f"another ranker has {most}" if least < most else f"no ranker has one for {n_missing}"
         )
         _checks.warn(
-            f"{fewest!r} has lists for {least} of the {n_judged} judged queries; {others}: a query "
-            "without a list, or with an empty one, counts as 0. If it was not asked all of them, "
-            "pass unanswered='omit', which keeps empty lists; if it was, check that its query ids "
-            "are those of the truth. If it found nothing, 0 is right."
+            f"{fewest!r} has lists with documents for {least} of the {n_judged} judged queries; "
+            f"{others}: others count as 0. If it was not asked all of them, pass "
+            "unanswered='omit', which keeps empty lists. If it was, check that its query ids are "
+            "those of the truth. If it found nothing for these, 0 is right: ignore this warning."
         )
 
 

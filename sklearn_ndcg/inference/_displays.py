@@ -339,7 +339,8 @@ class NDCGDisplay:
         is_exact = any(sum(map(len, fold)) == n_rows for fold in zip(*sets.values(), strict=True))
         if counts[0] != counts[1] or counts[0] < n_rows or (is_exact and counts[0] > n_rows):
             raise ValueError(
-                f"X and y must have the {n_rows} rows of the folds, but have {counts}."
+                f"X and y must have the {n_rows} rows of the folds, but have {counts}. If no fold "
+                f"has any of the last rows, pass X[:{n_rows}] and y[:{n_rows}]."
             )
         scorer = make_ndcg_scorer(group_by=group_by, response_method=response_method)
         folds = []

@@ -143,7 +143,8 @@ def compare_models(
         As in `compare_rankers`.
 
     UndefinedMetricWarning
-        If queries are undefined, once for all folds.
+        If queries are undefined, once for all folds. Searches inside of models have warnings of
+        their own.
 
     See Also
     --------

@@ -110,8 +110,8 @@ def measure_of(
 
 def _wrong_metric(metric: object) -> TypeError:
     return TypeError(
-        f"metric must be a function of y_true and y_score, got {metric!r}. For NDCG leave it out; "
-        "of another metric write a function of the relevance and scores of one query."
+        f"metric must be a function of y_true and y_score, got {metric!r}. For NDCG pass None; "
+        "for another metric, write a function of the relevance and scores of one query."
     )
 
 

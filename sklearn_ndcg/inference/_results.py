@@ -474,9 +474,9 @@ class Comparison(Printed):
             "effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses.",
         ]
         if any(name.startswith("judged") for name in means):
-            notes.append("judged: share of the first k returned documents that are judged.")
+            notes.append("judged: share of the returned documents, to rank k, that are judged.")
         if "answered" in means:
-            notes.append("answered: share of the judged queries that have a list.")
+            notes.append("answered: share of the judged queries with a list that is not empty.")
         if self.margin is not None:
             margin = self.margin if isinstance(self.margin, dict) else {"": self.margin}
             margins = ", ".join(f"{metric} {loss:g}".strip() for metric, loss in margin.items())

@@ -441,7 +441,7 @@ def test_several_cutoffs_are_for_what_scores():
     truth = {query: ["a"] for query in range(12)}
     second = {query: ["c", "a"] if query % 2 else ["a"] for query in truth}
     rankers = {"first": truth, "second": second}
-    with pytest.raises(ValueError, match=r"got \[1, 2\].* compare_rankers.* only the largest"):
+    with pytest.raises(ValueError, match=r"got \[1, 2\].* compare_rankers.* from_trec the largest"):
         from_lists(truth, rankers=rankers, k=[1, 2])
     mean = compare_rankers(from_lists(truth, rankers=rankers, k=2), k=[1, 2]).mean
     assert mean["NDCG@1", "second"] == 0.5

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from fractions import Fraction
 from operator import itemgetter
-from threading import Barrier, BrokenBarrierError, Event
+from threading import Barrier, BrokenBarrierError
 
 import numpy as np
 import pandas as pd
@@ -375,29 +375,6 @@ def test_threads_leave_the_filters_of_warnings_as_they_were(data):
         scores = list(pool.map(lambda _: scorer(FirstColumn(), X, y, groups=query), range(40)))
     assert scores == [1] * 40
     assert warnings.filters == before
-
-
-def test_what_another_thread_warns_of_meanwhile_is_no_error(data):
-    X, y, _ = data
-    begun, ended = Event(), Event()
-
-    def slow(y_true, y_score):
-        begun.set()
-        ended.wait(0.5)
-        return 1.0
-
-    def score_meanwhile():
-        with ThreadPoolExecutor() as pool:
-            one_query = {"groups": np.zeros(len(y))}
-            pool.submit(make_query_scorer(slow), FirstColumn(), X, y, **one_query)
-            begun.wait()
-            try:
-                return ndcg_score([[0, 0]], [[1, 2]])
-            finally:
-                ended.set()
-
-    with pytest.warns(UndefinedMetricWarning, match="1 of 1 queries"):
-        assert score_meanwhile() == 0
 
 
 def test_a_function_may_score_by_another(data):
