@@ -30,8 +30,9 @@ from peers import PEERS, scikit_learn
 GRADES = (0.52, 0.32, 0.13, 0.02, 0.01)  # shares of the grades 0 to 4 in MSLR-WEB30K
 CUTOFFS = (1, 2, 3, 5, 10, 20, 30, 50, 100, 200)
 WITH_THREADS = ("lightgbm", "xgboost", "catboost")
-LEAST = {"sklearn": 150, "lightgbm": 2.5, "xgboost": 3, "catboost": 8}  # times as long as ours
-LEAST_IN_TWO_THREADS = LEAST | {"lightgbm": 2.3}
+# times as long as ours, in one thread and in two, on a machine whose memory others use, too
+LEAST = {"sklearn": 150, "lightgbm": 4, "xgboost": 5, "catboost": 15}
+LEAST_IN_TWO_THREADS = LEAST | {"lightgbm": 2, "xgboost": 2.5}
 BY_DICTS = ("pytrec_eval", "ir_measures", "ranx")  # bench_inputs.py times them with the reading
 
 
@@ -204,13 +205,11 @@ def main():
 
     peers = compare_peers(data, left_out=(*BY_DICTS, "torchmetrics"))  # by a loop: small data only
     in_two_threads = compare_peers(data, n_threads=2)
-    for ratios, least, in_quick in (
-        (peers, LEAST, True),
-        (in_two_threads, LEAST_IN_TWO_THREADS, False),
-    ):
+    for ratios, least in ((peers, LEAST), (in_two_threads, LEAST_IN_TWO_THREADS)):
         for name, ratio in ratios.items():
             if (library := name.split()[0]) in least:
-                promise(f"{name} / sklearn_ndcg", ratio, least=least[library], quick=in_quick)
+                of_loop = library == "sklearn"  # which is far slower with little data, too
+                promise(f"{name} / sklearn_ndcg", ratio, least=least[library], quick=of_loop)
     loop = peers["sklearn ndcg_score"] / ours["k=None, rounded"]
     promise("scikit-learn's loop / sklearn_ndcg with k=None and ties", loop, least=60)
     compare_peers(ragged(806 // part), left_out=BY_DICTS)

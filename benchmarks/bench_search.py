@@ -102,7 +102,7 @@ def main():
         percent = 100 * ours / total
         print(f"{total:8.2f} {ours:9.3f} {percent:6.2f}%   {kind}", flush=True)
         if kind != "a column of NumPy":  # X is copied without it, which load slows most
-            promise(f"percent of a search, {kind}", percent, most=1.5, quick=False)
+            promise(f"percent of a search, {kind}", percent, most=2, quick=False)
     promise.exit()
 
 

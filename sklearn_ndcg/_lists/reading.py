@@ -51,8 +51,8 @@ _SWAPPED_HINT = (
 )
 PAIRS_HINT = "For pairs of an id and its score, pass the ids: [id for id, _ in pairs]."
 _RECORDS_HINTS = {
-    "relevant": "pass {record[id]: record[grade] for record in records}, where id and grade are two",
-    "recommended": "pass the ids, best first: [record[id] for record in records], where id is one",
+    "relevant": "pass {record[id]: record[grade] for record in records}, id and grade being two",
+    "recommended": "pass the ids, best first: [record[id] for record in records], id being one",
 }
 _EMPTY_HINT = "If it is an empty cell, pass []."
 _LEFT_OUT = ": if nobody judged it, leave it out"
