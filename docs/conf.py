@@ -248,9 +248,12 @@ def linkcode_resolve(domain, info):
             source = module.read_text(encoding="utf-8")
             if defined := re.search(rf"^class {name}\b", source, re.MULTILINE):
                 path, line = module, source.count("\n", 0, defined.start()) + 1
-    elif inspect.isfunction(found):
-        path, line = Path(found.__code__.co_filename), found.__code__.co_firstlineno
-    if not repository or path is None or not path.is_relative_to(here.parent):
+    elif inspect.isfunction(found):  # of the package that is installed
+        installed, file = Path(sklearn_ndcg.__file__).parent, Path(found.__code__.co_filename)
+        if file.is_relative_to(installed):  # inherited methods are not
+            path = here.parent / "sklearn_ndcg" / file.relative_to(installed)
+            line = found.__code__.co_firstlineno
+    if not repository or path is None:
         return None
     return f"{repository}/blob/main/{path.relative_to(here.parent).as_posix()}#L{line}"
 
