@@ -451,6 +451,21 @@ def test_numbers_of_a_grid_of_small_axes_stand_apart():
         assert labels[0].get_fontsize() >= 5
 
 
+def test_numbers_of_very_narrow_axes_are_smaller():
+    sizes = []
+    for n_columns in (1, 6):
+        ax = plt.subplots(1, n_columns, figsize=(5, 3), squeeze=False)[1][0, 0]
+        from_result(compared(4), differences=True, ax=ax)
+        sizes.append(ax.get_xticklabels()[0].get_fontsize())
+    assert (
+        sizes[0]
+        == plt.matplotlib.font_manager.FontProperties(
+            size=plt.rcParams["xtick.labelsize"]
+        ).get_size_in_points()
+    )
+    assert 5 <= sizes[1] < sizes[0]
+
+
 @pytest.mark.parametrize(
     "shared", [{"nrows": 2, "sharex": True}, {"ncols": 2, "sharey": True}], ids=["x", "y"]
 )
