@@ -102,7 +102,7 @@ def dcg(
     """
     result = np.zeros((len(starts), len(cutoffs)))
     for queries, (gains, scores) in _blocks(starts, lengths, gain, score):
-        ranked = _rank_gains(_look_up(gains, table), scores, ties)
+        ranked = _rank_gains(look_up(gains, table), scores, ties)
         result[queries] = _at_cutoffs(ranked, discount, cutoffs)
     return result
 
@@ -123,7 +123,7 @@ def ideal_dcg(
     result = np.zeros((len(starts), cutoffs.shape[-1]))
     for queries, (gains,) in _blocks(starts, lengths, gain):
         block_cutoffs = cutoffs if cutoffs.ndim == 1 else cutoffs[queries]
-        ranked = np.sort(_look_up(gains, table), axis=1)[:, ::-1]
+        ranked = np.sort(look_up(gains, table), axis=1)[:, ::-1]
         result[queries] = _at_cutoffs(ranked, discount, block_cutoffs)
     return result
 
@@ -138,7 +138,8 @@ def ranks(gain: Floats, score: Floats, ties: TieRule) -> tuple[Ints, Floats]:
     return order, _rank_gains(gains, scores, ties)[0]
 
 
-def _look_up(gains: Floats | Grades, table: Floats) -> Floats:
+def look_up(gains: Floats | Grades, table: Floats) -> Floats:
+    """The gains themselves, or those that a table has for grades."""
     # `table[gains]` crashes NumPy 2.4 if memory runs out
     return np.asarray(table.take(cast(Grades, gains)) if gains.dtype == np.uint8 else gains)
 

@@ -29,7 +29,7 @@ _FRACTIONS_HINT = (
     "to ndcg_score([y_true], [y_score])."
 )
 _LEVELS_HINT = (
-    "Convert one of them. A Series of grades that is indexed by query and id becomes {query: "
+    " A Series of grades that is indexed by query and id becomes {query: "
     "grades.droplevel(0).to_dict() for query, grades in series.groupby(level=0)}."
 )
 
@@ -98,7 +98,7 @@ def _refuse_unlike_types(truths: ByQuery, lists: ByQuery, judged: Iterable[Id]) 
             if what == "documents" and returned == {"tuple"}:
                 way = PAIRS_HINT
             elif what == "queries" and expected == {"tuple"}:
-                way = _LEVELS_HINT
+                way += _LEVELS_HINT
             raise TypeError(
                 f"The {what} in relevant are of type {', '.join(sorted(expected))}, those in "
                 f"recommended of type {', '.join(sorted(returned))}, and none is in both. {way}"

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg._checks import Floats, Grades, Ids, Ints, Mask, Numbers
-from sklearn_ndcg._kernels.numpy_kernels import as_grades
+from sklearn_ndcg._kernels.numpy_kernels import as_grades, look_up
 from sklearn_ndcg._kernels.sums import exact_sum
 from sklearn_ndcg._metrics import inputs
 from sklearn_ndcg._metrics.measure import DCG, Measure
@@ -206,9 +206,7 @@ class Rankings:
 
     def gains(self, measure: Measure) -> Floats:
         """The gain of each row, 0 if it is unjudged."""
-        gain, table = self._gains(measure)
-        # `table[gain]` crashes NumPy 2.4 if memory runs out
-        return np.asarray(table.take(cast(Grades, gain)) if gain.dtype == np.uint8 else gain)
+        return look_up(*self._gains(measure))
 
     def _gains(self, measure: Measure) -> tuple[Floats | Grades, Floats]:
         """The gain of each row; or its grade, with a table of gains by grade."""

@@ -88,7 +88,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         otherwise exponential (unless by `label_gain` or `ndcg_exp_gain`).
 
     validation : {"random", "last"}, default="random"
-        Which queries are held out: random ones, drawn as for `max_queries`, or the last ones by
+        How the held-out queries are chosen: at random, as for `max_queries`, or the last by
         `order_by`.
 
     validation_fraction : float, default=0.1
