@@ -28,7 +28,7 @@ import sklearn_ndcg.inference
 here = Path(__file__).parent
 generated = here / "generated"
 sys.path.insert(0, str(here))  # where sphinx-gallery finds _gallery.py
-from _gallery import ORDER, complete_notebooks  # noqa: E402
+from _gallery import ORDER, complete_notebooks  # noqa: E402, PLC2701
 
 project = "sklearn_ndcg"
 author = "The sklearn_ndcg developers"

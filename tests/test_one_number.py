@@ -10,10 +10,10 @@ from types import UnionType
 from typing import Literal, Union, get_args, get_origin, get_type_hints
 
 import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 from sklearn.base import BaseEstimator
 
 import sklearn_ndcg
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.filterwarnings(
 )
 mpl.use("agg")
 
-AXES = plt.figure().add_axes((0.2, 0.3, 0.7, 0.6))  # in no grid, which would be laid out again
+AXES = Figure().add_axes((0.2, 0.3, 0.7, 0.6))  # of no pyplot figure, which other tests count
 N_QUERIES, N_DOCUMENTS = 12, 6
 LABELS = [f"q{number:02}" for number in range(N_QUERIES)]
 

@@ -98,18 +98,6 @@ def test_every_shape_has_the_numbers_of_a_matrix(shape, tmp_path):
 
 @few_queries
 @every_function
-def test_every_function_has_the_number_of_a_matrix(function):
-    rows, _ = dicts()
-    expected = function(Y, SCORES["one"], k=K)
-    np.testing.assert_allclose(function(rows), expected, rtol=1e-15)
-    columns = function(Y.ravel(), SCORES["one"].ravel(), k=K, groups=GROUPS)
-    np.testing.assert_allclose(columns, expected, rtol=1e-15)
-    smaller = function(Y, SCORES["one"], k=1)
-    np.testing.assert_allclose(function(rows, k=1), smaller, rtol=1e-15)
-
-
-@few_queries
-@every_function
 def test_rows_of_several_rankers_are_drawn_or_refused(function):
     _, both = dicts()
     if function is display:

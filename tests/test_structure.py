@@ -5,9 +5,8 @@ import re
 import sys
 import tomllib
 from functools import cache
-from graphlib import TopologicalSorter
 from importlib.metadata import version
-from inspect import cleandoc, getmembers, isclass, isfunction, ismethod, signature
+from inspect import cleandoc, isclass, isfunction, ismethod, signature
 from pathlib import Path
 from typing import get_args
 
@@ -82,55 +81,6 @@ def test_folders_import_only_from_those_before_them():
     assert backward == []
 
 
-def module_of(path):
-    """The module that a dotted path is in: "_rows.ids" of "_rows.ids.first_rows"."""
-    while path and path not in NAMES:
-        path = path.rpartition(".")[0]
-    return path
-
-
-def test_modules_do_not_import_each_other_in_a_circle():
-    # imports for types alone count, too: they tell what a module needs to know
-    needed = {
-        module.removesuffix(".__init__"): {
-            module_of(path) for path in imports_of_the_package(module)
-        }
-        for module in set(MODULES) - {"__init__"}
-    }
-    TopologicalSorter({name: needs - {name, ""} for name, needs in needed.items()}).prepare()
-
-
-def private_imports(module):
-    """Private names of other modules and libraries that a module imports."""
-    for source, name in imports(module):
-        path = f"{source}.{name}".removeprefix("sklearn_ndcg.")
-        if path not in NAMES and source != "__future__":
-            parts = [name] if source.startswith("sklearn_ndcg") else path.split(".")
-            yield from (path for part in parts if part.startswith("_"))
-
-
-def private_attributes(module):
-    """Private attributes that a module takes from an import, or that it does not define itself."""
-    imported = {path.split(".")[-1] for path in imports_of_the_package(module)}
-    defined, used = {"_replace", "_repr_html_"}, {}  # of named tuples, and of Jupyter
-    for node in syntax(path_of(module)):
-        if isinstance(node, ast.FunctionDef):
-            defined.add(node.name)
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            defined.add(node.target.id)
-        elif isinstance(node, ast.Attribute) and re.match("_[^_]", node.attr):
-            if isinstance(node.ctx, ast.Store):
-                defined.add(node.attr)
-            else:
-                used[node.attr, ast.unparse(node.value)] = None
-    return [(name, of) for name, of in used if name not in defined or of in imported]
-
-
-@pytest.mark.parametrize("private_names", [private_imports, private_attributes])
-def test_no_private_name_of_another_module_or_library_is_used(private_names):
-    assert [(module, name) for module in MODULES for name in private_names(module)] == []
-
-
 def test_only_libraries_that_every_user_has_are_imported_at_the_top():
     tops = {source.split(".")[0] for module in MODULES for source, _ in imports(module)}
     assert tops - LIBRARIES == set()
@@ -151,27 +101,6 @@ def test_types_and_docstrings_list_every_name_of_a_table(choice, table, names):
         if choice in signature(function).parameters:
             listed = re.search(rf"^ *{choice} : {{(.*?)}}", function.__doc__, re.M)[1]
             assert listed == ", ".join(f'"{name}"' for name in table), function
-
-
-SCRIPTS = [ROOT / "noxfile.py", ROOT / "setup.py"]
-for folder in (".ci", "benchmarks", "docs", "examples", "sklearn_ndcg", "tests"):
-    SCRIPTS += (ROOT / folder).rglob("*.py")
-
-
-def without_encoding(path):
-    """Calls that open a file as text in the encoding of the system, which differs on Windows."""
-    for node in syntax(path):
-        func = node.func if isinstance(node, ast.Call) else None
-        if getattr(func, "attr", getattr(func, "id", None)) in {"open", "read_text", "write_text"}:
-            is_binary = any(re.fullmatch("'[rwax+]*b[rwax+]*'", ast.unparse(a)) for a in node.args)
-            has_encoding = any(keyword.arg == "encoding" for keyword in node.keywords)
-            if not (is_binary or has_encoding):
-                yield f"{path.relative_to(ROOT)}:{node.lineno}"
-
-
-def test_files_are_opened_with_an_encoding():
-    """Ruff's PLW1514 misses what it does not know to be a path."""
-    assert [place for path in SCRIPTS for place in without_encoding(path)] == []
 
 
 METRICS = [
@@ -247,31 +176,6 @@ def test_public_objects_say_that_they_are_of_the_public_module():
     for module in (sklearn_ndcg, inference, frames):
         for name in {*module.__all__} - {"CONVENTIONS", "NDCGDisplay"}:
             assert getattr(module, name).__module__ == module.__name__
-
-
-def public_callables():
-    """(name, callable) of all public functions, classes and methods."""
-    frames = pytest.importorskip("sklearn_ndcg.frames")
-    for module in (sklearn_ndcg, inference, frames):
-        for name in module.__all__:
-            public = getattr(module, name)
-            if callable(public) and not (isclass(public) and issubclass(public, Warning)):
-                yield name, public
-            if isclass(public):
-                methods = getmembers(public, lambda member: isfunction(member) or ismethod(member))
-                yield from ((f"{name}.{method}", f) for method, f in methods if method[0] != "_")
-
-
-def test_annotations_show_no_private_module():
-    # `inspect.signature`, `help` and editors print them as they are written
-    last_names = {name.split(".")[-1] for name in NAMES}
-    shown = {}
-    for name, public in public_callables():
-        for parameter in signature(public).parameters.values():
-            modules = set(re.findall(r"([\w.]+)\.\w", str(parameter.annotation)))
-            if any(set(path.split(".")) & last_names for path in modules):
-                shown[f"{name}({parameter.name})"] = parameter.annotation
-    assert shown == {}
 
 
 # what functions return, described by attributes: tests/inference/test_public_results.py

@@ -1,7 +1,6 @@
 """The artists, the legend and the looks of NDCGDisplay, made from numbers."""
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -113,32 +112,6 @@ def test_chance_level_and_its_style():
         replace(of_model(), chance_level=None).plot(plot_chance_level=True)
 
 
-@pytest.mark.parametrize(("width", "ticks"), [(2.5, [1, 10, 20]), (1.5, [1, 20])])
-def test_narrow_axes_have_fewer_ticks(width, ticks):
-    ax = plt.subplots(figsize=(width, 3))[1]
-    display = NDCGDisplay(k=np.arange(1, 21), ndcg=np.linspace(0.4, 0.6, 20))
-    assert display.plot(ax).ax_.get_xticks().tolist() == ticks
-
-
-@pytest.mark.parametrize(
-    "ks",
-    [
-        (range(1, 21), range(1, 101), range(1, 11)),
-        ([1, 2, 3, 5, 10, 20, 100], [10], range(1, 13)),
-    ],
-    ids=["ranges", "chosen"],
-)
-def test_numbers_of_a_grid_of_axes_stand_apart(ks):
-    figure, axes = plt.subplots(1, 3, figsize=(10, 3))
-    for ax, k in zip(axes, ks, strict=True):
-        of_rankers(range(5), k=k).plot(ax)
-    figure.canvas.draw()
-    for ax in axes:
-        boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
-        digit = boxes[0].height / 2
-        assert all(left.x1 + digit < right.x0 for left, right in pairwise(boxes))
-
-
 # Intervals of several rankers
 
 
@@ -199,76 +172,7 @@ def test_interval_at_other_cutoffs_raises(at):
 # Colours
 
 
-def luminance(color):
-    """The relative luminance of WCAG 2.2."""
-    parts = np.array(rgb(color))
-    parts = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
-    return parts @ [0.2126, 0.7152, 0.0722]
-
-
-@pytest.mark.parametrize("ground", ["white", "black"])
-def test_lines_have_a_contrast_of_3_to_1(ground):
-    display = of_rankers(range(24)).plot(plot_chance_level=True)
-    for line in [*display.line_, display.chance_level_]:
-        low, high = sorted(map(luminance, (line.get_color(), ground)))
-        assert (high + 0.05) / (low + 0.05) >= 3
-
-
-def test_no_ranker_is_grey():
-    for line in of_rankers(range(24)).plot().line_:
-        assert np.ptp(rgb(line.get_color())) > 0.5
-    assert np.ptp(rgb(drawing.GREY)) == 0
-
-
-@pytest.mark.parametrize(
-    ("cycle", "drawn"),
-    [
-        (["red", "lime"], ["red", "lime", "red"]),
-        (["#777777", "red", "0.5", "lime", "black"], ["red", "lime", "black"]),
-        (["0.4", "0.6", "0.2"], ["0.4", "0.6", "0.2"]),
-    ],
-    ids=["colours", "with greys", "all grey"],
-)
-def test_colours_are_those_of_a_cycle_that_the_user_chose(cycle, drawn):
-    with plt.rc_context({"axes.prop_cycle": plt.cycler(color=cycle)}):
-        lines = of_rankers(ABC).plot().line_
-        assert [line.get_color() for line in lines] == drawn
-        assert len({(line.get_color(), line.get_linestyle()) for line in lines}) == 3
-        assert drawing.axes(lines[0].axes)[1] == list(dict.fromkeys(drawn))
-        ax = plt.subplots()[1]
-    chosen = of_rankers(ABC).plot(ax)  # its axes keep the cycle
-    assert [line.get_color() for line in chosen.line_] == drawn
-    ax = plt.subplots()[1]
-    ax.set_prop_cycle(color=cycle)
-    assert [line.get_color() for line in of_rankers(ABC).plot(ax).line_] == drawn
-
-
-def test_cycle_without_colours_has_the_colours_of_the_default():
-    with plt.rc_context({"axes.prop_cycle": plt.cycler(linewidth=[3])}):
-        assert of_model().plot().line_.get_color() == drawing.COLORS[0]
-
-
 # Sizes
-
-
-def test_legend_without_room_has_text_of_5_points_and_warns():
-    ax = plt.subplots(figsize=(2, 2))[1]
-    with pytest.warns(UserWarning, match=r"legend of 19 entries .* 2 x 2 inches.*5 points"):
-        display = of_rankers(range(18)).plot(ax)
-    assert {text.get_fontsize() for text in ax.get_legend().get_texts()} == {5}
-    larger = plt.subplots(figsize=(8, 6))[1]  # what the warning says
-    assert display.plot(larger).ax_ is larger
-
-
-def test_small_text_of_the_user_stays():
-    with plt.rc_context({"font.size": 4}):
-        texts = of_model().plot().ax_.get_legend().get_texts()
-    assert 3 < texts[0].get_fontsize() < 4
-
-
-def test_points_of_up_to_30_rankers_differ_in_colour_or_marker():
-    styles = [drawing.point(drawing.COLORS, number) for number in range(30)]
-    assert len({(style["color"], style["marker"]) for style in styles}) == 30
 
 
 def test_ax_may_have_the_curves_of_other_displays():
@@ -319,15 +223,6 @@ def test_list_of_names_draws_each_fold_as_a_curve():
     assert [line.get_ydata().tolist() for line in display.line_] == display.ndcg.tolist()
     assert (display.fold_lines_, display.band_) == ([], None)
     assert legend(display) == [*"abcd", "Chance level"]
-
-
-def test_24_curves_can_be_told_apart():
-    display = of_rankers(range(24)).plot()
-    styles = [(line.get_color(), line.get_linestyle()) for line in display.line_]
-    assert len(set(styles)) == 24
-    assert {style for _, style in styles[:6]} == {"-"}
-    width, height = display.figure_.get_size_inches()
-    assert height < width
 
 
 def test_names_are_not_formulas_and_are_shown_with_an_underscore_in_front():

@@ -1,13 +1,10 @@
 """The artists of DifferenceDisplay and IntervalDisplay, and the looks of all displays."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from helpers import legend, matrices
 
 from sklearn_ndcg import ndcg_samples
-from sklearn_ndcg._metrics import drawing
 from sklearn_ndcg.inference import (
     DifferenceDisplay,
     IntervalDisplay,
@@ -171,14 +168,6 @@ def test_segments_are_groups_whose_colours_are_in_the_legend(differences):
     assert len(set(styles[:3])) == 3
 
 
-def test_rows_fill_the_axes_with_a_gap_between_groups():
-    display = from_result(compared(2, segments=SEGMENTS))
-    heights = np.array([point.get_ydata()[0] for point in display.points_])
-    assert np.diff(heights).tolist() == [1, 2, 1, 2, 1, 2, 1]
-    bottom, top = display.ax_.get_ylim()
-    assert 0 < heights[0] - top == bottom - heights[-1] <= 1
-
-
 # Colours, order and styles
 
 
@@ -223,13 +212,6 @@ def test_pairs_without_a_baseline_differ_in_colour_or_marker():
 def test_rankers_of_segments_stay_in_the_legend_if_all_have_one_colour():
     display = from_result(compared(2, segments=np.arange(60) // 30), curve_kwargs={"color": "red"})
     assert legend(display) == ["ranker 0", "ranker 1", INTERVAL]
-
-
-def test_key_of_points_of_many_colours_is_grey():
-    handle = from_result(compared(3)).ax_.get_legend().legend_handles[0]
-    assert handle.get_color() == drawing.GREY
-    handle = from_result(table_of(3)).ax_.get_legend().legend_handles[0]
-    assert handle.get_color() == drawing.COLORS[0]
 
 
 @pytest.mark.parametrize(
@@ -358,125 +340,6 @@ MAKE = {
     "24 rows": lambda **options: from_result(table_of(24), **options),
     "10 pairs": lambda **options: from_result(compared(5, LONG), differences=True, **options),
 }
-
-
-def assert_nothing_is_covered(display):
-    """All is inside, the legend is below all else, and no two labels of rows overlap."""
-    display.figure_.canvas.draw()
-    box, whole = display.figure_.get_tightbbox(), display.figure_.bbox_inches
-    assert min(box.x0 - whole.x0, box.y0 - whole.y0, whole.x1 - box.x1, whole.y1 - box.y1) >= 0
-    ax = display.ax_
-    boxes = [label.get_window_extent() for label in ax.get_yticklabels() if label.get_text()]
-    falling = sorted(boxes, key=lambda box: -box.y0)
-    assert all(above.y0 >= below.y1 for above, below in pairwise(falling))
-    assert ax.get_legend().get_window_extent().y1 <= ax.xaxis.label.get_window_extent().y0
-    assert min(ax.bbox.width, 2 * ax.bbox.height) > 0.3 * display.figure_.bbox.width
-
-
-@pytest.mark.parametrize("display", MAKE)
-def test_no_text_is_smaller_than_5_points(display):
-    ax = plt.subplots(figsize=(3.3, 2))[1]
-    MAKE[display](ax=ax)
-    texts = [text for text in ax.findobj(plt.Text) if text.get_text()]
-    assert min(text.get_fontsize() for text in texts) >= 5
-
-
-def test_rows_whose_names_have_no_room_are_named_in_part():
-    ax = plt.subplots(figsize=(3.3, 2))[1]
-    display = from_result(table_of(24), ax=ax)
-    names = row_names(display)
-    every = 24 // len(names)
-    assert every > 1
-    assert names == list(map(str, range(0, 24, every)))
-    assert ax.get_yticks().tolist() == [point.get_ydata()[0] for point in display.points_][::every]
-    assert len(names) + len(ax.get_yticks(minor=True)) == 24
-
-
-@pytest.mark.parametrize(
-    ("size", "layout"),
-    [((3.3, 2), None), ((3.3, 2), "constrained"), ((4, 3.5), "tight")],
-    ids=["small", "small with a layout", "panel"],
-)
-@pytest.mark.parametrize("display", ["9 curves", "groups", "10 pairs", "24 rows"])
-def test_labels_and_legend_cover_nothing(display, size, layout):
-    ax = plt.subplots(figsize=size, layout=layout)[1]
-    drawn = MAKE[display](ax=ax)
-    if layout is not None:
-        ax.set_title("a title")
-    assert_nothing_is_covered(drawn)
-
-
-@pytest.mark.parametrize("display", ["chosen cutoffs", "differences", "2 rows"])
-def test_a_given_figure_keeps_its_layout(display):
-    figure, ax = plt.subplots()
-    MAKE[display](ax=ax)
-    assert figure.get_layout_engine() is None
-    figure.subplots_adjust(left=0.5)  # which a layout would refuse
-    assert ax.get_position().x0 == pytest.approx(0.5)
-
-
-def test_axes_of_no_grid_stay_where_they_are():
-    ax = plt.figure().add_axes((0.2, 0.3, 0.4, 0.5))
-    from_result(table_of(2), ax=ax)
-    assert ax.get_position().bounds == pytest.approx((0.2, 0.3, 0.4, 0.5))
-
-
-def test_axes_of_a_grid_without_a_figure_are_drawn_on():
-    ax = plt.figure().add_subplot(plt.GridSpec(1, 2)[0])
-    assert from_result(table_of(2), ax=ax).ax_ is ax
-
-
-def test_figure_of_many_rows_fits_a_page():
-    assert max(from_result(table_of(40)).figure_.get_size_inches()) < 11.7
-
-
-@pytest.mark.parametrize(("width", "fewest", "most"), [(3, 2, 4), (9, 5, 7)])
-def test_ticks_are_as_many_as_have_room(width, fewest, most):
-    ax = plt.subplots(figsize=(width, 3))[1]
-    from_result(ndcg_interval(Y, S, method="t"), ax=ax)
-    low, high = ax.get_xlim()
-    assert fewest <= sum(low <= tick <= high for tick in ax.get_xticks()) <= most
-
-
-def test_numbers_of_a_grid_of_small_axes_stand_apart():
-    figure, axes = plt.subplots(1, 3, figsize=(7, 2.5))
-    for ax in axes:
-        from_result(compared(4), differences=True, ax=ax)
-    figure.canvas.draw()
-    for ax in axes:
-        low, high = ax.get_xlim()
-        labels = [text for text in ax.get_xticklabels() if low <= text.get_position()[0] <= high]
-        boxes = [label.get_window_extent() for label in labels]
-        assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
-        assert labels[0].get_fontsize() >= 5
-
-
-def test_numbers_of_very_narrow_axes_are_smaller():
-    sizes = []
-    for n_columns in (1, 6):
-        ax = plt.subplots(1, n_columns, figsize=(5, 3), squeeze=False)[1][0, 0]
-        from_result(compared(4), differences=True, ax=ax)
-        sizes.append(ax.get_xticklabels()[0].get_fontsize())
-    assert (
-        sizes[0]
-        == plt.matplotlib.font_manager.FontProperties(
-            size=plt.rcParams["xtick.labelsize"]
-        ).get_size_in_points()
-    )
-    assert 5 <= sizes[1] < sizes[0]
-
-
-@pytest.mark.parametrize(
-    "shared", [{"nrows": 2, "sharex": True}, {"ncols": 2, "sharey": True}], ids=["x", "y"]
-)
-@pytest.mark.parametrize("display", ["2 rows", "24 rows", "9 curves"])
-def test_axes_that_share_their_numbers_are_drawn_on(display, shared):
-    for ax in plt.subplots(figsize=(8, 6), **shared)[1]:  # the first or the second has none
-        assert MAKE[display](ax=ax).ax_ is ax
-
-
-def test_figure_of_its_own_has_room_for_all():
-    assert_nothing_is_covered(MAKE["differences"](name="a segment " * 20))
 
 
 @pytest.mark.parametrize("display", ["chosen cutoffs", "differences", "2 rows"])

@@ -10,8 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers import examples, per_query
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from sklearn_ndcg import from_lists, from_trec, ndcg_score
 from sklearn_ndcg.inference import compare_rankers
@@ -337,41 +335,6 @@ def test_random_ids_that_differ_in_case_by_chance_do_not_warn(seed):
     assert spoken_of(truth, lists) == []
     by_id = dict(zip(ids[:2000].tolist(), lists.values(), strict=False))
     assert spoken_of({i: ["a"] for i in ids.tolist()}, {i: ["b", "a"] for i in by_id}) == []
-
-
-PLAIN = st.text("abcdefgh123456789", min_size=1, max_size=4)
-
-
-@given(
-    ids=st.lists(PLAIN, min_size=1, max_size=30, unique=True),
-    write=st.sampled_from(["00{}".format, " {}".format, "{} ".format, "{}.0".format, str.upper]),
-    data=st.data(),
-)
-@settings(max_examples=examples(150))
-def test_another_way_to_write_ids_warns_and_the_same_way_does_not(ids, write, data):
-    lists = [data.draw(st.permutations(ids)) for _ in range(data.draw(st.integers(1, 15)))]
-    truth = [ids[: 1 + i % len(ids)] for i in range(len(lists))]
-    assert spoken_of(truth, lists) == []
-    is_changed = any(write(i) != i for some in truth for i in some)  # upper case of "12" is "12"
-    expected = [SPELLED] * is_changed
-    assert spoken_of(truth, [[write(i) for i in listed] for listed in lists]) == expected
-    assert spoken_of([[write(i) for i in some] for some in truth], lists) == expected
-    by_query = dict(zip(ids, lists, strict=False))
-    written = {write(query): listed for query, listed in by_query.items()}
-    expected = [SPELLED] * (written.keys() != by_query.keys())
-    assert spoken_of(dict(zip(ids, truth, strict=False)), written) == expected
-
-
-@given(
-    ids=st.lists(PLAIN, min_size=1, max_size=20, unique=True),
-    affix=st.sampled_from(["doc_{}", "{}#0", "msmarco_v2_{}", "{}.txt", "x/{}"]),
-    n_queries=st.integers(1, 12),
-)
-@settings(max_examples=examples(100))
-def test_a_prefix_or_suffix_of_all_ids_warns(ids, affix, n_queries):
-    longer = [affix.format(i) for i in ids]
-    assert spoken_of([ids] * n_queries, [longer] * n_queries) == [NO_DOCUMENT]
-    assert spoken_of([longer] * n_queries, [longer] * n_queries) == []
 
 
 # --- one text that holds several ids

@@ -1,44 +1,34 @@
-"""Let things fail, in real processes: the next call must work, and no wrong number may come out.
+"""Damaged files, and all functions at once in threads: no wrong number may come out.
 
     python tests/tools/faults.py              # `nox -s faults`
-    python tests/tools/faults.py interrupts   # one kind, a function in KINDS
+    python tests/tools/faults.py files        # one kind, a function in KINDS
     python tests/tools/faults.py --quick      # a few of each
 
 It prints a line per case, with what happened and how often, and its exit status is 1 if anything is
-WRONG. It needs Linux, and root for a disk of its own.
+WRONG.
 """
 
 import argparse
-import contextlib
-import errno
 import gc
 import gzip
 import importlib.util
-import inspect
 import os
 import pickle
 import re
-import resource
-import signal
 import subprocess
 import sys
 import tempfile
-import time
-import traceback
 import warnings
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Event, Thread, Timer
 from types import SimpleNamespace
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # a forked process has no other threads
 
-import joblib
 import numpy as np
 import pandas as pd
 import sklearn
-from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.tree import DecisionTreeRegressor
@@ -47,14 +37,6 @@ import sklearn_ndcg as sn
 from sklearn_ndcg import inference
 from sklearn_ndcg._selection import tool_splits
 
-# an interrupt in `catch_warnings.__exit__`, `errstate.__enter__` or scikit-learn's `config_context`
-# leaves what they have set
-MANAGERS = {
-    contextlib.__file__,
-    inspect.getsourcefile(np.errstate.__enter__),
-    inspect.getsourcefile(sklearn.set_config),
-    warnings.__file__,
-}
 OPTIONS = [
     {},
     {"k": 3, "gain": "exponential", "ties": "worst"},
@@ -63,8 +45,6 @@ OPTIONS = [
 ]
 # they turn warnings into errors, which all threads share: docs of make_query_scorer
 OF_METRIC = ["compare_rankers with metric", "make_query_scorer"]
-# they end the process if memory runs out, or wait forever after a fork
-NOT_FORKED = ["polars", "duckdb", "lightgbm"]
 
 
 def has(library):
@@ -231,8 +211,7 @@ def surroundings(data):
     """What no call may change."""
     return {
         "filters": list(warnings.filters), "errors of NumPy": np.geterr(),
-        "configuration": sklearn.get_config(), "handler": signal.getsignal(signal.SIGINT),
-        "data": hash(pickle.dumps(data)),
+        "configuration": sklearn.get_config(), "data": hash(pickle.dumps(data)),
     }  # fmt: skip
 
 
@@ -245,364 +224,7 @@ def what_changed(before, data):
     return found
 
 
-def is_right_again(call, expected):
-    """What is wrong with the next call; nothing if it is right."""
-    try:
-        return "" if call() == expected else "WRONG next value"
-    except Exception as error:
-        return f"WRONG next call: {error!r}"
-
-
 # --- the kinds: each yields the name of a case, and how often what happened
-
-
-def interrupts(quick, rng, folder):
-    """Ctrl-C at random moments."""
-    data, n = make_data(40 if quick else 500, folder), 5 if quick else 100
-    lost = []
-    sys.unraisablehook = lambda found: lost.append(found.exc_type)
-
-    def happens(call, seconds):
-        lost.clear()
-        timer, outcome = Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)), ""
-        try:
-            try:
-                timer.start()
-                while timer.is_alive():
-                    call()
-                time.sleep(0.01)
-            except KeyboardInterrupt as error:
-                *_, last = traceback.walk_tb(error.__traceback__)
-                outcome = "KeyboardInterrupt"
-                if last[0].f_code.co_filename in MANAGERS:
-                    outcome = "KeyboardInterrupt in a context manager"
-            except BaseException as error:
-                outcome = f"{error!r} of DuckDB"
-                if "Query interrupted" not in outcome:
-                    outcome = f"WRONG error: {error!r}"
-            timer.join()
-            time.sleep(0.001)
-        except KeyboardInterrupt:  # Polars raises its own, and Python's comes after it
-            outcome = "KeyboardInterrupt"
-        # Python's own rule: it goes on after errors in __del__ and in callbacks of weak references
-        in_finalizer = "in a finalizer" if KeyboardInterrupt in lost else "WRONG: nothing came out"
-        return outcome or in_finalizer
-
-    for name, call in make_calls(data, **OPTIONS[1]).items():
-        expected, start = call(), time.perf_counter()
-        call()
-        longest, before, outcomes = time.perf_counter() - start, surroundings(data), Counter()
-        for _ in range(n):
-            outcome = happens(call, rng.uniform(0, longest))
-            if changes := what_changed(before, data):
-                if not outcome.endswith("manager"):
-                    outcome = f"WRONG: changed {changes}"
-                warnings.filters[:] = before["filters"]
-                np.seterr(**before["errors of NumPy"])
-                sklearn.set_config(**before["configuration"])
-            outcomes[is_right_again(call, expected) or outcome] += 1
-        yield name, outcomes
-
-
-class Slow(RegressorMixin, BaseEstimator):
-    """A tree that takes its time, so that there is a worker to kill."""
-
-    def __init__(self, max_depth=1):
-        self.max_depth = max_depth
-
-    def fit(self, X, y):
-        time.sleep(0.05)
-        self.tree_ = DecisionTreeRegressor(max_depth=self.max_depth, random_state=0).fit(X, y)
-        return self
-
-    def predict(self, X):
-        return self.tree_.predict(X)
-
-
-def loky_workers():
-    """The ids of our processes that joblib has started."""
-    ids = " ".join(
-        p.read_text(encoding="ascii") for p in Path("/proc/self/task").glob("*/children")
-    )
-    for pid in map(int, ids.split()):
-        with_zeros = Path(f"/proc/{pid}/cmdline").read_bytes()
-        if b"LokyProcess" in with_zeros:
-            yield pid
-
-
-def until_killed(seconds, workers, ended):
-    """Kill one of the workers after a while, as soon as there is one."""
-    time.sleep(seconds)
-    while not ended.is_set():
-        try:
-            os.kill(next(iter(workers())), signal.SIGKILL)
-        except (StopIteration, FileNotFoundError, ProcessLookupError):
-            time.sleep(0.001)
-        else:
-            return
-
-
-def with_killed_worker(call, expected, seconds, workers, broken):
-    """What comes out if a worker is killed in the middle."""
-    ended = Event()
-    killer = Thread(target=until_killed, args=(seconds, workers, ended))
-    killer.start()
-    try:
-        outcome = "right" if call() == expected else "WRONG value"
-    except Exception as error:
-        outcome = type(error).__name__
-        if outcome not in broken:
-            outcome = f"WRONG error: {error!r}"
-    ended.set()
-    killer.join()
-    time.sleep(0.3)  # until it is known that a worker is gone which had nothing left to do
-    return is_right_again(call, expected) or outcome
-
-
-def workers(quick, rng, folder):
-    """Worker processes that are killed, of joblib and of Dask."""
-    data, n = make_data(40, folder), 1 if quick else 20
-    cv = sn.QuerySplitter(4, group_by="query")
-    common = {"scoring": sn.make_ndcg_scorer(group_by="query", undefined=0), "cv": cv, "n_jobs": 2}
-
-    def search():
-        grid = GridSearchCV(Slow(), {"max_depth": [1, 2]}, error_score="raise", **common)
-        return grid.fit(data.X, data.y).cv_results_["mean_test_score"].tolist()
-
-    def compare():
-        models = {"one": Slow(max_depth=1), "two": Slow(max_depth=2)}
-        return repr(inference.compare_models(models, data.X, data.y, test="t", **common))
-
-    for name, call in {"GridSearchCV": search, "compare_models": compare}.items():
-        expected, start, outcomes = call(), time.perf_counter(), Counter()
-        call()
-        longest = 0.8 * (time.perf_counter() - start)
-        for _ in range(n):
-            seconds = rng.uniform(0, longest)
-            broken = {"TerminatedWorkerError"}
-            outcomes[with_killed_worker(call, expected, seconds, loky_workers, broken)] += 1
-        yield name, outcomes
-    if not quick:
-        yield "frames on Dask", dask_workers(rng) if has("distributed") else "skipped: no Dask"
-
-
-def dask_workers(rng):
-    import dask  # noqa: PLC0415
-    import dask.dataframe  # noqa: PLC0415
-    import distributed  # noqa: PLC0415
-
-    table = pd.DataFrame(
-        {"query": np.arange(300_000) // 10 % 20_000, "y": rng.integers(0, 5, 300_000)}
-    )
-    table["s"] = rng.random(len(table))
-    frame = dask.dataframe.from_pandas(table, npartitions=8)
-    columns, outcomes = {"y_true": "y", "y_score": "s", "groups": "query"}, Counter()
-    lasting = {"distributed.deploy.lost-worker-timeout": "1 hour"}
-
-    def call():
-        return round(sn.frames.ndcg_score(frame, **columns, undefined=0), 12)
-
-    local = {
-        "n_workers": 2,
-        "threads_per_worker": 1,
-        "host": "127.0.0.1",
-        "dashboard_address": None,
-    }
-    with (
-        dask.config.set(lasting),
-        distributed.LocalCluster(**local) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        expected, start = call(), time.perf_counter()
-        call()
-        longest = time.perf_counter() - start
-        for _ in range(10):
-            client.wait_for_workers(2, timeout=60)
-            ids = list(client.run(os.getpid).values())
-            broken = {"KilledWorker", "FutureCancelledError"}
-            seconds = rng.uniform(0, 0.8 * longest)
-            outcomes[with_killed_worker(call, expected, seconds, lambda ids=ids: ids, broken)] += 1
-    return outcomes
-
-
-def memory(quick, rng, folder):
-    """Memory that runs out, in a process that may have a little more than it has."""
-    data, n = make_data(1000 if quick else 5000, folder), 1 if quick else 60
-    calls = make_calls(data, **OPTIONS[1])
-    for name, call in calls.items():
-        if any(library in name for library in NOT_FORKED):
-            continue
-        expected, enough = call(), 2**16
-        while enough < 2**32 and with_memory(call, expected, enough) != "right":
-            enough *= 2
-        limits = rng.uniform(0, enough, n).astype(int)
-        yield name, Counter(with_memory(call, expected, more) for more in limits.tolist())
-
-
-def fill_what_was_freed():
-    """Blocks in all gaps of the memory that a process has."""
-    blocks, size = [], 2**28
-    while size > 2**9:
-        try:
-            blocks.append(bytes(size))
-        except MemoryError:
-            size //= 2
-    return blocks
-
-
-def with_memory(call, expected, more):
-    """What comes out in a process that may take some more bytes."""
-    ours, childs = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            outcome = "WRONG: nothing came out"
-            pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-            used = pages * resource.getpagesize()
-            resource.setrlimit(resource.RLIMIT_AS, (used, -1))
-            ballast = fill_what_was_freed()
-            resource.setrlimit(resource.RLIMIT_AS, (used + more, -1))
-            try:
-                outcome = "right" if call() == expected else "WRONG value"
-            except MemoryError:
-                outcome = "MemoryError"
-            except SystemError:  # NumPy 2.4 forgets to say what was wrong, in np.where for example
-                outcome = "SystemError"
-            except BaseException as error:
-                failed = error
-                resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
-                outcome = f"WRONG error: {failed!r}"
-            resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
-            del ballast
-            os.write(childs, (is_right_again(call, expected) or outcome).encode())
-        finally:
-            os._exit(0)
-    os.close(childs)
-    with open(ours, encoding="utf-8") as pipe:
-        outcome = pipe.read()
-    status = os.waitpid(pid, 0)[1]
-    return outcome or f"WRONG: it ended with status {status}"
-
-
-@contextlib.contextmanager
-def small_disk(folder, size=2**22):
-    """A folder on a disk of its own, and a function that leaves so many bytes free."""
-    folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
-    mounted = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603
-    if mounted.returncode:
-        raise PermissionError(mounted.stderr.strip())
-
-    def leave(free):
-        for path in folder.iterdir():
-            path.unlink() if path.is_file() else None
-        (folder / "filler").write_bytes(bytes(size - free))
-
-    try:
-        yield leave
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)  # noqa: S603, S607
-
-
-def disk(quick, rng, folder):
-    """A full disk: what is kept of results, and the arrays that joblib hands to workers."""
-    try:
-        with small_disk(folder / "disk") as leave:
-            yield from on_disk(leave, folder, quick, rng)
-    except PermissionError as error:
-        yield "disk", f"skipped, as only root may mount a disk: {error}"
-
-
-def on_disk(leave, folder, quick, rng):
-    data, n = make_data(200 if quick else 2000, folder), 5 if quick else 50
-    y, scores, X = data.y, data.scores, data.X
-    resampled = {"n_resamples": 199, "random_state": 0}
-    rows = sn.from_lists(data.truths, data.lists["a"])
-    tree = DecisionTreeRegressor(max_depth=12, random_state=0)
-    kept = {  # and what is compared
-        "rows of lists": (rows, sn.ndcg_samples),
-        "Comparison": (
-            inference.compare_rankers(y, scores, groups=data.query, **resampled),
-            lambda found: found.to_frame("queries"),
-        ),
-        "SegmentTable": (
-            inference.ndcg_by_segment(
-                y, scores["a"], groups=data.query, segments=data.query % 99, **resampled
-            ),
-            lambda found: found.to_frame(),
-        ),
-        "GroupedRanker": (
-            sn.GroupedRanker(tree, group_by="query").fit(X, y), lambda found: found.predict(X)
-        ),
-        "scorer": (
-            sn.make_ndcg_scorer(group_by="query", all_groups=data.query),
-            lambda found: found.all_groups,
-        ),
-    }  # fmt: skip
-    path = folder / "disk" / "kept"
-    for name, (value, look) in kept.items():
-        for writes, dump, load in (
-            ("pickle", pickle_to, pickle_from),
-            ("joblib", joblib.dump, joblib.load),
-        ):
-            outcomes = Counter()
-            for free in rng.uniform(0, 1.2 * len(pickle.dumps(value)), n).astype(int).tolist():
-                leave(free)
-                outcomes[written(value, look, path, dump, load)] += 1
-            yield f"{writes} of {name}", outcomes
-    if not quick:
-        wide = pd.concat([X] * 10, axis=1).set_axis(range(40), axis=1)  # 6.4 MB
-        yield "joblib's copies for workers", copies(leave, wide, data, folder)
-
-
-def pickle_to(value, path):
-    with path.open("wb") as file:
-        pickle.dump(value, file)
-
-
-def pickle_from(path):
-    with path.open("rb") as file:
-        return pickle.load(file)  # noqa: S301
-
-
-def written(value, look, path, dump, load):
-    """What comes out of a file that may not have been written to its end."""
-    try:
-        dump(value, path)
-    except OSError as error:
-        if error.errno != errno.ENOSPC:
-            return f"WRONG error: {error!r}"
-        try:
-            load(path)
-        except Exception:
-            return "OSError"
-        return "WRONG: half a file was read"
-    return "right" if joblib.hash(look(load(path))) == joblib.hash(look(value)) else "WRONG value"
-
-
-def copies(leave, X, data, folder):
-    scorer = sn.make_ndcg_scorer(group_by="query", undefined=0)
-    cv = sn.QuerySplitter(3, group_by="query")
-
-    def call(temp):
-        joblib.externals.loky.get_reusable_executor().shutdown()  # which has a folder already
-        os.environ["JOBLIB_TEMP_FOLDER"] = str(temp)
-        tree = DecisionTreeRegressor(max_depth=2, random_state=0)
-        return cross_val_score(
-            tree, X, data.y, scoring=scorer, cv=cv, n_jobs=2, error_score="raise"
-        ).tolist()
-
-    expected, outcomes = call(folder), Counter()
-    for free in np.linspace(0, 2**22, 20).astype(int).tolist():
-        leave(free)
-        try:
-            outcome = "right" if call(folder / "disk") == expected else "WRONG value"
-        except OSError as error:
-            outcome = "OSError" if error.errno == errno.ENOSPC else f"WRONG error: {error!r}"
-        except Exception as error:
-            outcome = f"WRONG error: {error!r}"
-        outcomes[is_right_again(lambda: call(folder), expected) or outcome] += 1
-    return outcomes
 
 
 def damaged(data, rng):
@@ -775,7 +397,7 @@ def at_once(calls, rng):
 
 
 KINDS = {
-    kind.__name__: kind for kind in (interrupts, workers, memory, disk, files, threads)
+    kind.__name__: kind for kind in (files, threads)
 }  # fmt: skip
 
 
@@ -790,7 +412,6 @@ def main():
         ended = [subprocess.run([*command, kind], check=False) for kind in KINDS]  # noqa: S603
         sys.exit(any(process.returncode for process in ended))
     warnings.simplefilter("ignore", UserWarning)
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a background job ignores
     is_wrong = False
     with tempfile.TemporaryDirectory() as folder:
         rng = np.random.default_rng(options.seed)
