@@ -29,7 +29,6 @@ def ndcg_by_query(
     groups: str | Sequence[str],
     k: Cutoff = None,
     working_memory: float | None = None,
-    verbose: bool = False,
     **options: Unpack[NDCGOptions],
 ) -> Any:
     """DCG, ideal DCG and NDCG of every query in a table, as a table of the same engine.
@@ -58,9 +57,6 @@ def ndcg_by_query(
         As in `ndcg_score`. If it is given, PySpark and Dask count the rows at once; if not, the
         number of partitions is Spark's `spark.sql.shuffle.partitions` or that of the Dask
         DataFrame.
-
-    verbose : bool, default=False
-        Whether to print a line after each pass, or the number of partitions.
 
     **options
         `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and `undefined`, as in
@@ -112,10 +108,9 @@ def ndcg_by_query(
     measure, table, numbers = _open(ndcg_by_query, frame, columns, k, options, working_memory)
     lazy = table.result_is_lazy
     task = table.task(_parts.score_part, measure, {"k": k, **options}, lazy)
-    caller = "ndcg_by_query" if verbose else ""
     if lazy:
-        return table.lazy_result(task, caller)
-    results = list(table.run(task, caller))
+        return table.lazy_result(task)
+    results = list(table.run(task))
     n_queries = sum(len(result.table) for result in results)
     n_undefined = sum(result.n_undefined for result in results)
     warn_of_single_documents(sum(result.n_single for result in results), n_queries)
@@ -133,7 +128,6 @@ def ndcg_score(
     k: Cutoff = None,
     sample_weight: str | None = None,
     working_memory: float | None = None,
-    verbose: bool = False,
     **options: Unpack[NDCGOptions],
 ) -> float:
     """NDCG of a table, averaged over queries, in bounded memory if the table is lazy.
@@ -164,9 +158,6 @@ def ndcg_score(
         rows fit, at least one partition for each core of Spark or each partition of Dask. None is
         the `working_memory` of `sklearn.get_config`, 1024 unless it was set. The documents of a
         query are always together, however many they are.
-
-    verbose : bool, default=False
-        Whether to print a line for each pass or partition.
 
     **options
         `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and `undefined` of
@@ -220,7 +211,7 @@ def ndcg_score(
     measure, table, _ = _open(ndcg_score, frame, columns, k, options, working_memory)
     task = table.task(_parts.sum_part, measure, {"k": k, **options})
     wrong, totals, n_queries, n_single, n_undefined = [], [], 0, 0, 0
-    for result in table.run(task, "ndcg_score" if verbose else ""):
+    for result in table.run(task):
         wrong += result.wrong
         if result.totals is not None:
             totals.append(result.totals)

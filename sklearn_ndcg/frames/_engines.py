@@ -12,7 +12,6 @@ from functools import partial, reduce
 from importlib import import_module
 from math import ceil
 from numbers import Number
-from time import perf_counter
 from typing import Any, ClassVar
 from uuid import uuid4
 
@@ -35,15 +34,13 @@ class Engine:
     """An eager table, which is a single part, and the base of other engines.
 
     `columns` has the names of columns by argument, and `memory` is what a part may take, in MiB. A
-    task computes the result of a part from its rows. `caller` is the name of a public function,
-    under which progress is printed, or empty.
+    task computes the result of a part from its rows.
     """
 
     is_eager: ClassVar = True  # whether the table is in memory, in an order
     result_is_lazy: ClassVar = False  # whether results by query are computed when they are read
     n_copies: ClassVar = 1  # of each row, in the memory of a part
     reader: ClassVar = ""  # the library whose version decides which Narwhals is needed
-    part_noun: ClassVar = "pass"
     error_note: ClassVar = (
         "This was pass {i} of {n} over the table: {n_read:,} of its {n_rows:,} rows had been "
         "scored."
@@ -105,17 +102,14 @@ class Engine:
         """The task's result for each of n parts, or its error."""
         yield task(self.native)
 
-    def run(self, task: Task[Result], caller: str) -> Iterator[Result]:
+    def run(self, task: Task[Result]) -> Iterator[Result]:
         """The task's result for each part."""
-        (n_rows, n), i, n_read, start = self.counts(), 0, 0, perf_counter()
+        (n_rows, n), i, n_read = self.counts(), 0, 0
         try:
             for result in self.results_of_parts(task, n):
                 if isinstance(result, Exception):  # of a worker
                     raise result
                 i, n_read = i + 1, n_read + result.n_rows
-                if caller:
-                    rows = f"{n_read:,} of {n_rows:,} rows, {perf_counter() - start:.1f} s"
-                    print(f"[{caller}] {self.part_noun} {i} of {n}: {rows}")
                 yield result
             if n_read != n_rows:
                 raise RuntimeError(_changed(n_rows, n_read, n))
@@ -185,13 +179,13 @@ class Polars(Passes):
         hashes = reduce(lambda code, other: code.hash() ^ other, others, first)
         return native.with_columns((hashes % _N_HASHES).cast(polars.Int64).alias(self.hash_name))
 
-    def lazy_result(self, task: Task[QueryTable], caller: str) -> object:
+    def lazy_result(self, task: Task[QueryTable]) -> object:
         """A LazyFrame that reads the table, pass by pass, when it is collected."""
 
         def results(
             columns: list[str] | None, predicate: object, n_rows: int | None, _: int | None
         ) -> Iterator[object]:
-            for result in self.run(task, caller):
+            for result in self.run(task):
                 rows = result.table.slice(0, n_rows)
                 n_rows = None if n_rows is None else n_rows - len(rows)
                 rows = rows if predicate is None else rows.filter(predicate)
@@ -249,7 +243,6 @@ class Partitions(Engine):
 
     is_eager = False
     result_is_lazy = True
-    part_noun = "partition"
     error_note = (
         "The {n_rows:,} rows of the table were divided into {n} partitions, which workers score. "
         "If one is too large, pass a smaller working_memory."
@@ -261,11 +254,9 @@ class Partitions(Engine):
     ) -> Task[Result]:
         return _parts.portable(function, self.columns, options, *others)
 
-    def lazy_result(self, task: Task[QueryTable], caller: str) -> object:
+    def lazy_result(self, task: Task[QueryTable]) -> object:
         """A lazy table of the engine; rows are counted only if memory is limited."""
         n = self.counts()[1] if self.has_limit else None
-        if caller:
-            print(f"[{caller}] {n or 'the default number of'} partitions")
         return self.results_by_query(task, n)
 
 
