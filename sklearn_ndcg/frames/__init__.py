@@ -34,8 +34,7 @@ def ndcg_by_query(
     """DCG, ideal DCG and NDCG of every query in a table, as a table of the same engine.
 
     The engine gives the rows of whole queries, in passes or partitions as in `ndcg_score`, and they
-    are scored as arrays are. For a LazyFrame of Polars or a DataFrame of PySpark or Dask, values
-    are computed when the result is collected.
+    are scored as arrays are.
 
     Parameters
     ----------
@@ -54,9 +53,7 @@ def ndcg_by_query(
         Cutoff, as in `sklearn_ndcg.ndcg_score`.
 
     working_memory : float, default=None
-        As in `ndcg_score`. If it is given, PySpark and Dask count the rows at once; if not, the
-        number of partitions is Spark's `spark.sql.shuffle.partitions` or that of the Dask
-        DataFrame.
+        As in `ndcg_score`.
 
     **options
         `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and `undefined`, as in
@@ -66,9 +63,9 @@ def ndcg_by_query(
     -------
     frame
         The columns of `groups`, `n_documents` (the judged ones if ``unjudged="omit"``), `dcg`,
-        `ideal_dcg` and `ndcg`. An eager table is sorted by id, others are in any order. A query
-        with an invalid row (NaN or null score or relevance, a score of inf) has nulls. DuckDB
-        computes the results at once, and returns a relation in memory.
+        `ideal_dcg` and `ndcg`, computed at once and held in memory: of a LazyFrame a DataFrame. It
+        is sorted by id if `frame` is eager, and else in any order. A query with an invalid row (NaN
+        or null score or relevance, a score of inf) has nulls.
 
     Raises
     ------
@@ -78,7 +75,6 @@ def ndcg_by_query(
     ValueError
         If a column is missing, ``ties="stable"`` needs an order of rows that the engine does not
         keep, an id has a null or NaN, or a gain is negative, infinite or not in the table of gains.
-        Errors in the data are raised when the data are read.
 
     RuntimeError
         As in `ndcg_score`.
@@ -86,8 +82,7 @@ def ndcg_by_query(
     Warns
     -----
     UndefinedMetricWarning
-        As in `sklearn_ndcg.ndcg_samples`, if the results are computed at once. Lazy results do not
-        warn: with ``undefined="warn"`` undefined queries have 0.
+        As in `sklearn_ndcg.ndcg_samples`.
 
     See Also
     --------
@@ -101,15 +96,12 @@ def ndcg_by_query(
     ...     {"query": ["b", "a", "a"], "grade": [1, 3, 2], "score": [0.5, 0.4, 0.9]}
     ... )
     >>> by_query = ndcg_by_query(rows, y_true="grade", y_score="score", groups="query")
-    >>> by_query.sort("query").collect().rows()
+    >>> by_query.sort("query").rows()
     [('a', 2, 3.8927..., 4.2618..., 0.9134...), ('b', 1, 1.0, 1.0, 1.0)]
     """
     columns = {"groups": groups, "y_true": y_true, "y_score": y_score}
     measure, table, numbers = _open(ndcg_by_query, frame, columns, k, options, working_memory)
-    lazy = table.result_is_lazy
-    task = table.task(_parts.score_part, measure, {"k": k, **options}, lazy)
-    if lazy:
-        return table.lazy_result(task)
+    task = table.task(_parts.score_part, measure, {"k": k, **options})
     results = list(table.run(task))
     n_queries = sum(len(result.table) for result in results)
     n_undefined = sum(result.n_undefined for result in results)

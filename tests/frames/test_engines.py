@@ -83,8 +83,9 @@ def test_results_by_query_of_two_columns_of_ids(scan, n_passes, parts):
     rows = result_rows(ndcg_by_query(scan(columns), **arguments, undefined=0.5))
     expected = [(q, q // 13, *results) for q, *results in expected_rows(columns, undefined=0.5)]
     assert_same_rows(rows, expected)
-    if scan.name != "dask":
-        assert len(parts) == n_passes
+    # Dask's workers hold four copies of a row, and it has 3 files
+    expected = {1: 3, 7: 27}[n_passes] if scan.name == "dask" else n_passes
+    assert len(parts) == expected
 
 
 def test_equal_columns_of_ids_do_not_cancel_in_the_hash(scan, parts):
