@@ -11,10 +11,9 @@ from typing import Any, Unpack
 import numpy as np
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Cutoff, is_integer, is_number
+from sklearn_ndcg._checks import Cutoff, is_number
 from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions
 from sklearn_ndcg._metrics.values import Totals, report_undefined
-from sklearn_ndcg._rows.containers import is_pandas
 from sklearn_ndcg._rows.id_warnings import warn_of_single_documents
 from sklearn_ndcg.frames import _engines, _parts
 
@@ -44,7 +43,6 @@ def ndcg_by_query(
 
     y_true, y_score : str
         The columns of relevance and of predicted scores. NaN and null in `y_true` are unjudged.
-        Columns of pandas may also have integers as names.
 
     groups : str or list of str
         The column of query ids, or several that make up the id.
@@ -100,15 +98,14 @@ def ndcg_by_query(
     [('a', 2, 3.8927..., 4.2618..., 0.9134...), ('b', 1, 1.0, 1.0, 1.0)]
     """
     columns = {"groups": groups, "y_true": y_true, "y_score": y_score}
-    measure, table, numbers = _open(ndcg_by_query, frame, columns, k, options, working_memory)
+    measure, table = _open(ndcg_by_query, frame, columns, k, options, working_memory)
     task = table.task(_parts.score_part, measure, {"k": k, **options})
     results = list(table.run(task))
     n_queries = sum(len(result.table) for result in results)
     n_undefined = sum(result.n_undefined for result in results)
     warn_of_single_documents(sum(result.n_single for result in results), n_queries)
     report_undefined(measure, n_undefined, n_queries)
-    by_query = table.to_engine([result.table for result in results])
-    return by_query.rename(columns=numbers) if numbers else by_query
+    return table.to_engine([result.table for result in results])
 
 
 def ndcg_score(
@@ -200,7 +197,7 @@ def ndcg_score(
     columns = {"groups": groups, "y_true": y_true, "y_score": y_score}
     if sample_weight is not None:
         columns["sample_weight"] = sample_weight
-    measure, table, _ = _open(ndcg_score, frame, columns, k, options, working_memory)
+    measure, table = _open(ndcg_score, frame, columns, k, options, working_memory)
     task = table.task(_parts.sum_part, measure, {"k": k, **options})
     wrong, totals, n_queries, n_single, n_undefined = [], [], 0, 0, 0
     for result in table.run(task):
@@ -227,8 +224,8 @@ def _open(
     k: Any,
     options: Any,
     memory: float | None,
-) -> tuple[NDCG, Any, dict[str, int]]:
-    """The measure, the engine of a table, and columns whose names are numbers in pandas."""
+) -> tuple[NDCG, _engines.Engine]:
+    """The measure, and the engine of a table."""
     if "segments" in options:
         raise TypeError(
             f"{caller.__name__} has no option 'segments'. Pass the columns of segments and of ids, "
@@ -238,34 +235,19 @@ def _open(
     measure = NDCG.of(caller, k, options)
     if memory is not None and not (is_number(memory) and 0 < memory < np.inf):
         raise ValueError(f"working_memory must be a number of MiB above 0 or None, got {memory!r}.")
-    columns, numbers = {}, {}
+    columns = {}
     for argument, name in names.items():
         is_list = argument == "groups" and np.iterable(name) and not isinstance(name, str)
         columns[argument] = list(name) if is_list else [name]
-        is_named = bool(columns[argument])
-        for number, key in enumerate(columns[argument]):
-            if is_pandas(frame) and is_integer(key) and key in frame.columns:
-                # Narwhals needs text
-                columns[argument][number], numbers[str(key)] = str(key), key
-                if str(key) in frame.columns:
-                    raise ValueError(
-                        f"{argument}={key!r} names a column of the table, but it has a column "
-                        f"{str(key)!r}, too, and names are compared as text. Pass "
-                        f"frame.rename(columns={{{key!r}: 'a name'}})."
-                    )
-            elif not isinstance(key, str):
-                is_named = False
-        if not is_named:
+        if not columns[argument] or not all(isinstance(key, str) for key in columns[argument]):
             raise TypeError(f"{argument} must name a column, got {name!r}.")
-    if numbers:
-        frame = frame.rename(columns={number: text for text, number in numbers.items()})
     table = _engines.open_table(frame, columns, memory)
     if measure.tie_rule.uses_order and not table.keeps_order():
         raise ValueError(
             "ties='stable' and ignore_ties=True need the order of the rows, which this engine does "
             "not keep. Pass ties='average' or use Polars or DuckDB (preserve_insertion_order=true)."
         )
-    return measure, table, numbers
+    return measure, table
 
 
 _checks.publish(globals())
