@@ -195,12 +195,12 @@ class DuckDB(Passes):
     def to_engine(self, tables: list[object]) -> Any:
         # DuckDB finds the table among the variables of the code that calls `query`, on the
         # connection of the relation, unless the user has a table of that name
-        name = f"sklearn_ndcg_{uuid4().hex}"
-        variables = {name: super().to_engine(tables), "relation": self.native}
+        sklearn_ndcg_results_by_query = super().to_engine(tables)  # noqa: F841
+        view = f"sklearn_ndcg_{uuid4().hex}"
         try:
-            return eval(f"relation.query('{name}_rows', 'from {name}')", variables)  # noqa: S307
+            return self.native.query(view, "from sklearn_ndcg_results_by_query")
         finally:
-            self.native.query(f"{name}_rows", f"drop view {name}_rows")  # which DuckDB 1 keeps
+            self.native.query(view, f"drop view {view}")  # which DuckDB 1 keeps
 
 
 class Dataset(DuckDB):
