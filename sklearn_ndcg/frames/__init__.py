@@ -199,7 +199,9 @@ def ndcg_score(
         columns["sample_weight"] = sample_weight
     measure, table = _open(ndcg_score, frame, columns, k, options, working_memory)
     task = table.task(_parts.sum_part, measure, {"k": k, **options})
-    wrong, totals, n_queries, n_single, n_undefined = [], [], 0, 0, 0
+    wrong: list[_parts.WrongPart] = []
+    totals: list[Totals] = []
+    n_queries = n_single = n_undefined = 0
     for result in table.run(task):
         wrong += result.wrong
         if result.totals is not None:

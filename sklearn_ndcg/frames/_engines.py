@@ -357,6 +357,11 @@ def _check_columns(schema: Any, columns: Columns) -> None:
                 raise TypeError(
                     f"{argument}={name!r} must be a column of numbers, not {dtype}{way}."
                 )
+            if argument in {"groups", "y_score"} and dtype in (nw.Int128, nw.UInt128):
+                raise TypeError(
+                    f"{argument}={name!r} must not have integers of 128 bits, of which NumPy would "
+                    f"make some equal: cast the column, for example to Int64. Got {dtype}."
+                )
     keys = columns["groups"]
     if len(set(keys)) < len(keys) or {key.lower() for key in keys} & set(_parts.RESULT_COLUMNS):
         raise ValueError(

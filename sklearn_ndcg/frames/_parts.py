@@ -218,7 +218,7 @@ def _nan_as_null(column: Column) -> Column:
 def _exact(column: Column) -> Column:
     """A column to compare: its ranks if an array of floats would make distinct values equal."""
     is_rounded = column.dtype.is_integer() and column.null_count()
-    return column.rank("dense") if is_rounded or column.dtype in _NOT_IN_NUMPY else column
+    return column.rank("dense") if is_rounded or column.dtype == nw.Decimal else column
 
 
 def _numbers(column: Column) -> Numbers:

@@ -146,24 +146,40 @@ def test_y_score_keeps_its_order_beside_a_null():
     assert [row[-1] for row in result_rows(ndcg_by_query(frame, **COLUMNS))] == [1, None]
 
 
-@pytest.mark.parametrize("kind", ["Int128", "UInt128", "hugeint", "decimal[pyarrow]"])
-def test_y_score_and_groups_of_128_bits(kind):
-    first, second = Decimal(2**70), Decimal(2**70 + 1)
-    bits = pa.decimal128(38, 0)
-    q = pa.array([second, second, first, first], bits)
-    s = pa.array([first, second, second, first], bits)
-    table = pa.table({"q": q, "y": [0, 1, 1, 0], "s": s})
-    if kind == "decimal[pyarrow]":
-        frame = table.to_pandas(types_mapper=pd.ArrowDtype)
-    elif kind == "hugeint":
-        duckdb = pytest.importorskip("duckdb")
-        frame = duckdb.from_arrow(table).project("q::hugeint as q, y, s::hugeint as s")
+BITS = pa.decimal128(38, 0)
+FIRST, LAST = Decimal(2**70), Decimal(2**70 + 1)
+LARGE = {  # numbers that float64 would make equal
+    "q": pa.array([LAST, LAST, FIRST, FIRST], BITS),
+    "y": [0, 1, 1, 0],
+    "s": pa.array([FIRST, LAST, LAST, FIRST], BITS),
+}
+
+
+@both_functions
+@pytest.mark.parametrize("name", ["q", "s"])
+@pytest.mark.parametrize("kind", ["Int128", "UInt128", "hugeint", "uhugeint"])
+def test_integers_of_128_bits_are_refused(kind, name, function):
+    table = pa.table(LARGE | {"q s".replace(name, "").strip(): [1, 1, 2, 2]})
+    if "huge" in kind:
+        relation = pytest.importorskip("duckdb").from_arrow(table)
+        frame = relation.project(f"* replace ({name}::{kind} as {name})")
     else:
         polars = pytest.importorskip("polars")
         if not hasattr(polars, kind):
             pytest.skip(f"this Polars has no {kind}")
-        dtype = getattr(polars, kind)
-        frame = polars.from_arrow(table).lazy().cast({"q": dtype, "s": dtype})
+        frame = polars.from_arrow(table).lazy().cast({name: getattr(polars, kind)})
+    argument = {"q": "groups", "s": "y_score"}[name]
+    with pytest.raises(TypeError, match=f"^{argument}='{name}' must not have integers of 128 bits"):
+        function(frame, **COLUMNS)
+
+
+@pytest.mark.parametrize("library", ["pandas", "duckdb"])
+def test_decimals_keep_their_order(library):
+    table = pa.table(LARGE)
+    if library == "pandas":
+        frame = table.to_pandas(types_mapper=pd.ArrowDtype)
+    else:
+        frame = pytest.importorskip("duckdb").from_arrow(table)
     arguments = COLUMNS | {"working_memory": 0.0005, "ties": "worst"}
     assert ndcg_score(frame, **arguments) == 1
     rows = result_rows(ndcg_by_query(frame, **arguments))
