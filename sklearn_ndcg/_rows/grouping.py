@@ -56,12 +56,7 @@ class Grouping:
             several = len(columns) > 1
             grouped = [cls.of_ids(ids, n_rows, sort=sort or several, name=name) for ids in columns]
             return cls._of_columns(grouped) if several else grouped[0]
-        grouping = cls._of_column(groups, n_rows, sort, name)
-        if is_array or not id_columns.has_timezone(groups):
-            return grouping
-        # NumPy's dates have no time zone, but those that are shown and asked for do
-        labels = id_columns.values_at(groups, first_rows(grouping.row_codes()))
-        return replace(grouping, labels=np.fromiter(labels, dtype=object, count=len(labels)))
+        return cls._of_column(groups, n_rows, sort, name)
 
     @classmethod
     def _of_column(cls, groups: object, n_rows: int, sort: bool, name: str) -> Grouping:

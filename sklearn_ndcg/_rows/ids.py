@@ -147,7 +147,7 @@ def readable(groups: Column) -> Column:
     if isinstance(values, np.ndarray) and kind != "T":
         return values
     if kind == "M" and getattr(dtype, "tz", None):
-        # dates with a time zone would become objects, slowly; the order is the same without it
+        # dates with a time zone would become objects, slowly; these are in UTC
         return np.asarray(values, dtype=f"M8[{dtype.unit}]")
     if kind == "T" or str(dtype).endswith("_view[pyarrow]"):  # pandas cannot convert the latter
         return np.fromiter(values, dtype=object, count=len(values))
@@ -204,23 +204,6 @@ def _encode_arrow(column: Column) -> tuple[Ids, LabelsAt] | None:
     codes = column.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
     labels = column.dictionary.to_numpy(zero_copy_only=False)
     return _mark_missing(codes, labels), lambda rows: labels[codes[rows]]
-
-
-def has_timezone(column: Column) -> bool:
-    """Whether this is a column of dates with a time zone, of pandas, Polars or Arrow."""
-    dtype = containers.dtype_of(column)
-    return bool(getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None))
-
-
-def values_at(column: Column, rows: Ints) -> list[Hashable]:
-    """The values of some rows of a column of pandas, Polars or Arrow."""
-    if containers.is_polars_column(column):
-        return list(column.gather(rows))
-    return (
-        column.take(rows).to_pylist()
-        if containers.is_arrow_column(column)
-        else list(column.take(rows))
-    )
 
 
 def in_library_order(values: Column) -> Column:

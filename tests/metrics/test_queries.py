@@ -209,7 +209,6 @@ IDS_OF_QUERIES = {
     "text": np.array([f"q{query}" for query in QUERY]),
     "dates": DAY,
     "dates of NumPy": np.asarray(DAY),
-    "dates with a time zone": pd.Series(DAY).dt.tz_localize("Europe/Berlin"),
     "tuples": [(int(query) % 3, int(query)) for query in QUERY],
     "category": pd.Categorical(QUERY.astype(str)),
 }
