@@ -218,34 +218,6 @@ def in_library_order(values: Column) -> Column:
     return np.where(array.codes < 0, np.nan, array.codes) if is_coded else values
 
 
-def category_order(labels: Sequence[Any], ids: Column, n_rows: int) -> list[int]:
-    """The positions of sorted labels of ids, in the order of the categories of these ids.
-
-    Labels of several columns are tuples. Without categories they stay sorted.
-    """
-    columns = columns_of_ids(ids, n_rows)
-    ranks = [_rank_of_category(column) for column in columns or [ids]]
-    if not any(ranks):
-        return list(range(len(labels)))
-    is_tuple = columns is not None and len(columns) > 1
-
-    def key(number: int) -> tuple[Any, ...]:
-        parts = labels[number] if is_tuple else (labels[number],)
-        return tuple(rank[part] if rank else part for rank, part in zip(ranks, parts, strict=True))
-
-    return sorted(range(len(labels)), key=key)
-
-
-def _rank_of_category(column: Column) -> dict[Hashable, int]:
-    """The rank of each category of a column of pandas or of an Enum of Polars; else empty."""
-    if containers.is_polars_column(column):
-        is_enum = column.dtype == sys.modules["polars"].Enum
-        categories = column.dtype.categories if is_enum else ()
-    else:
-        categories = getattr(containers.array_of(column), "categories", ())
-    return {category: rank for rank, category in enumerate(categories)}
-
-
 def _mark_missing(codes: Ints, labels: Iterable[Hashable]) -> Ints:
     """Codes of labels, negative where the label is missing or has a missing part."""
     if set(map(type, labels)) != {str}:

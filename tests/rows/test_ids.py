@@ -199,6 +199,22 @@ def test_ids_of_several_columns_are_sorted():
 DATES = pd.date_range("2020-01-01", periods=4, tz="Europe/Berlin")
 
 
+CATEGORIES = {
+    "pandas": lambda names: pd.Categorical(names, ["torso", "tail", "head", "none"], ordered=True),
+    "polars": lambda names: pl.Series(names, dtype=pl.Enum(["torso", "tail", "head", "none"])),
+    "arrow": lambda names: pa.array(names).dictionary_encode(),
+}
+
+
+@pytest.mark.parametrize("make", CATEGORIES.values(), ids=CATEGORIES)
+def test_labels_of_categories_are_sorted_by_name(make):
+    names = ["torso", "head", "tail", "torso"]
+    grouping = Grouping.of_ids(make(names), 4)
+    labels, codes = np.unique(names, return_inverse=True)
+    assert grouping.labels.tolist() == labels.tolist()
+    assert grouping.row_codes().tolist() == codes.tolist()
+
+
 @pytest.mark.parametrize("make", [pd.Series, pd.Index, pl.Series, pa.array])
 def test_labels_of_dates_with_a_time_zone_are_in_utc(make):
     grouping = Grouping.of_ids(make(DATES[[2, 0, 1, 0]]), 4)
