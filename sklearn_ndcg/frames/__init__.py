@@ -14,7 +14,7 @@ from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, is_number
 from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions
 from sklearn_ndcg._metrics.values import Totals, report_undefined
-from sklearn_ndcg._rows.id_warnings import warn_of_single_documents
+from sklearn_ndcg._rows.grouping import warn_of_single_documents
 from sklearn_ndcg.frames import _engines, _parts
 
 __all__ = ["ndcg_by_query", "ndcg_score"]
