@@ -228,12 +228,6 @@ def _open(
     memory: float | None,
 ) -> tuple[NDCG, _engines.Engine]:
     """The measure, and the engine of a table."""
-    if "segments" in options:
-        raise TypeError(
-            f"{caller.__name__} has no option 'segments'. Pass the columns of segments and of ids, "
-            "such as groups=['country', 'session'], to ndcg_by_query, and average its rows by "
-            "segment."
-        )
     measure = NDCG.of(caller, k, options)
     if memory is not None and not (is_number(memory) and 0 < memory < np.inf):
         raise ValueError(f"working_memory must be a number of MiB above 0 or None, got {memory!r}.")

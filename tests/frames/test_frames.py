@@ -437,11 +437,8 @@ BAD = {
     "several columns": ({"y_true": ["y", "s"]}, TypeError, "y_true must name a column.*'y', 's'"),
     "option": ({"log_base": 2}, TypeError, "^ndcg_(by_query|score) has no option 'log_base'"),
     "group_by": ({"group_by": "q"}, TypeError, "query ids as groups"),
-    "segments": (
-        {"segments": "t"},
-        TypeError,
-        r"groups=\['country', 'session'\], to ndcg_by_query",
-    ),
+    "segments": ({"segments": "t"}, TypeError, "has no option 'segments'"),
+    "verbose": ({"verbose": True}, TypeError, "has no option 'verbose'"),
     "same key": ({"groups": ["q", "q"]}, ValueError, "different columns"),
     "text": ({"y_true": "t"}, TypeError, "y_true='t' must be a column of numbers, not String"),
     "name of a result": ({"groups": "dcg"}, ValueError, "name of a result, n_documents, dcg"),
