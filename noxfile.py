@@ -76,28 +76,6 @@ def lint(session):
     session.run("repo-review", ".")
 
 
-@nox.session(tags=["ci"])
-def readme(session):
-    """Run each block of README.md with what the install lines above it, or the first, install."""
-    text = Path("README.md").read_text(encoding="utf-8")
-    parts = re.split(r"^(?:.* && )?\S*python3? -m pip install ([^&\n]+)$", text, flags=re.M)
-    blocks = Path(session.create_tmp()).resolve() / "blocks.md"
-    blocks.write_text(parts[0], encoding="utf-8")  # what stands above the first install line
-    for packages, following in zip(parts[1::2], parts[2::2], strict=True):
-        session.install(*shlex.split(packages))
-        blocks.write_text(blocks.read_text(encoding="utf-8") + following, encoding="utf-8")
-        session.run("python", "-P", "-m", "doctest", "-o", "NORMALIZE_WHITESPACE", blocks)
-
-
-@nox.session(tags=["ci"])
-def contributor(session):
-    """Run the lines of CONTRIBUTING.md that install the package and check a change."""
-    text = Path("CONTRIBUTING.md").read_text(encoding="utf-8")
-    install, checks = re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S)[:2]
-    for line in (install + checks).splitlines():
-        session.run(*shlex.split(line, comments=True))
-
-
 @nox.session(tags=["ci"], reuse_venv=True)
 def newest(session):
     """Install the newest of everything, for the sessions that need it."""
@@ -148,31 +126,6 @@ def doctests(session):
               "sklearn_ndcg", "README.md", "docs")  # fmt: skip
 
 
-@nox.session(tags=["ci"], python=False, requires=["newest"])
-def long_double(session):
-    """Collect all tests, and run those of numbers, where a long double has 64 bits, as on Windows.
-
-    Collection is all that many faults need: data of tests are made by it.
-    """
-    of_windows = {"SKLEARN_NDCG_LONG_DOUBLE": "64"}
-    in_newest(session, "pytest", "-q", "--collect-only", "-m", "", "tests", **of_windows)
-    folders = ["tests/kernels", "tests/metrics", "tests/rows", "tests/test_fuzz.py"]
-    in_newest(session, "pytest", "-q", "-n", "2", *folders, **of_windows)
-
-
-@nox.session(tags=["ci"], python=False, requires=["newest"])
-def benchmarks(session):
-    """Run the benchmarks on little data, and check their values and promises."""
-    for script in sorted(Path("benchmarks").glob("bench_*.py")):
-        in_newest(session, "python", script, "--quick")
-
-
-@nox.session(tags=["ci"], python=False, requires=["newest"])
-def numpy_kernels(session):
-    """Run all tests but slow ones with the NumPy kernels."""
-    in_newest(session, "pytest", "-q", "-n", "2", *ALL, SKLEARN_NDCG_KERNELS="numpy")
-
-
 @nox.session(tags=["ci"])
 def docs(session):
     """Check docstrings, build the site and run the examples in it; a warning is an error."""
@@ -200,12 +153,14 @@ def run_examples(session, needed):
 
 @nox.session(tags=["ci"], requires=["build"])
 def no_compiler(session):
-    """Install the sdist without a compiler: the NumPy kernels are used."""
-    session.install("numpy", "scipy", "scikit-learn")
+    """Install the sdist without a compiler or an extra, and compare it with scikit-learn."""
+    session.install("numpy", "scipy", "scikit-learn", "hypothesis", "pytest")
     session.install("--no-deps", "--no-cache-dir", built(session, "*.tar.gz"),
                     env={"CC": "/bin/false"})  # fmt: skip
     check = "from sklearn_ndcg import _kernels; assert _kernels.backend is _kernels.numpy_kernels"
     session.run("python", "-P", "-c", check)
+    session.run("pytest", "-q", "tests/metrics/test_agreement.py", "tests/kernels")
+    session.run("python", "-P", "-m", "doctest", "docs/index.md")
 
 
 @nox.session(tags=["ci"], python=PYTHONS[0], requires=["build"])
@@ -222,28 +177,7 @@ def oldest(session):
     session.run("pytest", "-q", "-n", "2", *ALL)
 
 
-@nox.session(tags=["ci"], requires=["build"])
-@nox.parametrize("version", BETWEEN)
-def sklearn(session, version):
-    """Run the tests of the sdist, unpacked, on a scikit-learn between the oldest and the newest."""
-    folder = session.cache_dir / f"sdist-{version}"
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.unpack_archive(built(session, "*.tar.gz"), folder, filter="data")
-    [unpacked] = folder.iterdir()
-    with session.chdir(unpacked):
-        session.install(".[test]", f"scikit-learn=={version}.*")
-        session.run("pytest", "-q", "-n", "2", *ALL)
-
-
 # ---- what .github/workflows runs for each change or once a week
-
-
-@nox.session
-def bare(session):
-    """Compare the metrics with scikit-learn's, and the two kernels, without any extra."""
-    session.install(".", "pytest", "hypothesis")
-    session.run("pytest", "-q", "tests/metrics/test_agreement.py", "tests/kernels/test_compiled.py")
-    session.run("python", "-P", "-m", "doctest", "docs/index.md")
 
 
 @nox.session(python=PYTHONS)
@@ -261,6 +195,57 @@ def free_threaded(session):
     no_gil = "import sys, sklearn_ndcg; assert not sys._is_gil_enabled()"
     session.run("python", "-P", "-c", no_gil, env=kernels)
     session.run("pytest", "-q", *ALL, env=kernels)
+
+
+@nox.session
+def readme(session):
+    """Run each block of README.md with what the install lines above it, or the first, install."""
+    text = Path("README.md").read_text(encoding="utf-8")
+    parts = re.split(r"^(?:.* && )?\S*python3? -m pip install ([^&\n]+)$", text, flags=re.M)
+    blocks = Path(session.create_tmp()).resolve() / "blocks.md"
+    blocks.write_text(parts[0], encoding="utf-8")  # what stands above the first install line
+    for packages, following in zip(parts[1::2], parts[2::2], strict=True):
+        session.install(*shlex.split(packages))
+        blocks.write_text(blocks.read_text(encoding="utf-8") + following, encoding="utf-8")
+        session.run("python", "-P", "-m", "doctest", "-o", "NORMALIZE_WHITESPACE", blocks)
+
+
+@nox.session(python=False, requires=["newest"])
+def long_double(session):
+    """Collect all tests, and run those of numbers, where a long double has 64 bits, as on Windows.
+
+    Collection is all that many faults need: data of tests are made by it.
+    """
+    of_windows = {"SKLEARN_NDCG_LONG_DOUBLE": "64"}
+    in_newest(session, "pytest", "-q", "--collect-only", "-m", "", "tests", **of_windows)
+    folders = ["tests/kernels", "tests/metrics", "tests/rows", "tests/test_fuzz.py"]
+    in_newest(session, "pytest", "-q", "-n", "2", *folders, **of_windows)
+
+
+@nox.session(python=False, requires=["newest"])
+def benchmarks(session):
+    """Run the benchmarks on little data, and check their values and promises."""
+    for script in sorted(Path("benchmarks").glob("bench_*.py")):
+        in_newest(session, "python", script, "--quick")
+
+
+@nox.session(python=False, requires=["newest"])
+def numpy_kernels(session):
+    """Run all tests but slow ones with the NumPy kernels."""
+    in_newest(session, "pytest", "-q", "-n", "2", *ALL, SKLEARN_NDCG_KERNELS="numpy")
+
+
+@nox.session(requires=["build"])
+@nox.parametrize("version", BETWEEN)
+def sklearn(session, version):
+    """Run the tests of the sdist, unpacked, on a scikit-learn between the oldest and the newest."""
+    folder = session.cache_dir / f"sdist-{version}"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.unpack_archive(built(session, "*.tar.gz"), folder, filter="data")
+    [unpacked] = folder.iterdir()
+    with session.chdir(unpacked):
+        session.install(".[test]", f"scikit-learn=={version}.*")
+        session.run("pytest", "-q", "-n", "2", *ALL)
 
 
 @nox.session(python=PYTHONS[0])
@@ -320,16 +305,6 @@ def prereleases(session):
     session.install(".[test]")
     session.install("--pre", "--upgrade", "scikit-learn", "numpy", "scipy", "pandas", "narwhals")
     session.run("pip", "list")
-    session.run("pytest", "-q", "-n", "2", *ALL)
-
-
-@nox.session(python=PYTHONS[0])
-def nightly(session):
-    """Run the suite on the nightly builds of scikit-learn, NumPy and SciPy."""
-    session.install(".[test]")
-    index = "https://pypi.anaconda.org/scientific-python-nightly-wheels/simple"
-    packages = ["numpy", "scipy", "scikit-learn"]
-    session.install("--pre", "--upgrade", "--extra-index-url", index, *packages)
     session.run("pytest", "-q", "-n", "2", *ALL)
 
 
