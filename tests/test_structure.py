@@ -122,7 +122,7 @@ def test_a_score_takes_the_options_that_scorers_take(score, samples, options, ow
 @pytest.mark.parametrize(("score", "samples", "options", "own"), METRICS)
 def test_samples_take_the_options_of_the_score(score, samples, options, own):
     mean, values = signature(score).parameters, signature(samples).parameters
-    assert mean.keys() ^ values.keys() == {"sample_weight", "return_groups"}
+    assert mean.keys() ^ values.keys() == {"sample_weight"}
     shared = mean.keys() & values.keys()
     assert {o: mean[o].default for o in shared} == {o: values[o].default for o in shared}
 

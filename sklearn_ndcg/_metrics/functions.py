@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import wraps
-from typing import Any, Literal, Unpack, overload
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -13,7 +13,6 @@ from sklearn_ndcg._checks import (
     Floats,
     Function,
     Gain,
-    Ids,
     Ints,
     Ties,
     Undefined,
@@ -25,7 +24,7 @@ from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.array_rankings import rankings_of
 from sklearn_ndcg._metrics.choices import check_curve_cutoffs
 from sklearn_ndcg._metrics.curve import MeanCurve
-from sklearn_ndcg._metrics.measure import DCG, NDCG, DCGOptions, NDCGOptions, refuse_several
+from sklearn_ndcg._metrics.measure import DCG, NDCG, refuse_several
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.values import Values, report_undefined
 
@@ -53,10 +52,9 @@ def _values(measure: DCG, rankings: Rankings) -> Values:
     return rankings.evaluate(measure).report_undefined()
 
 
-def _samples(measure: DCG, rankings: Rankings, return_groups: bool) -> Floats | tuple[Floats, Ids]:
-    """The value of each query; with `return_groups` also their ids."""
-    values = _values(measure, rankings).filled()[:, 0]
-    return (values, rankings.grouping.labels.copy()) if return_groups else values
+def _samples(measure: DCG, rankings: Rankings) -> Floats:
+    """The value of each query."""
+    return _values(measure, rankings).filled()[:, 0]
 
 
 @_not_a_scorer
@@ -377,45 +375,6 @@ def ndcg_score(
     return float(_values(measure, rankings).means()[0])
 
 
-@overload
-def dcg_samples(
-    y_true: ArrayLike | Rows,
-    y_score: ArrayLike | None = None,
-    *,
-    return_groups: Literal[False] = False,
-    groups: ArrayLike | None = None,
-    k: Cutoff = None,
-    log_base: float = 2,
-    **options: Unpack[DCGOptions],
-) -> Floats: ...
-
-
-@overload
-def dcg_samples(
-    y_true: ArrayLike | Rows,
-    y_score: ArrayLike | None = None,
-    *,
-    return_groups: Literal[True],
-    groups: ArrayLike | None = None,
-    k: Cutoff = None,
-    log_base: float = 2,
-    **options: Unpack[DCGOptions],
-) -> tuple[Floats, Ids]: ...
-
-
-@overload
-def dcg_samples(
-    y_true: ArrayLike | Rows,
-    y_score: ArrayLike | None = None,
-    *,
-    return_groups: bool,
-    groups: ArrayLike | None = None,
-    k: Cutoff = None,
-    log_base: float = 2,
-    **options: Unpack[DCGOptions],
-) -> Floats | tuple[Floats, Ids]: ...
-
-
 @names_groups
 def dcg_samples(
     y_true: ArrayLike | Rows,
@@ -429,8 +388,7 @@ def dcg_samples(
     ties: Ties = "average",
     ignore_ties: bool = False,
     unjudged: Unjudged = "raise",
-    return_groups: bool = False,
-) -> Floats | tuple[Floats, Ids]:
+) -> Floats:
     """Discounted cumulative gain of each query.
 
     Parameters
@@ -480,16 +438,10 @@ def dcg_samples(
         What NaN in `y_true` means: an error, a gain of 0, or a document that is removed before
         ranking (the condensed list of Sakai 2007).
 
-    return_groups : bool, default=False
-        Whether to return the ids of the queries, too.
-
     Returns
     -------
     ndarray of shape (n_queries,)
         In the order of ``np.unique(groups)``; for 2-D input in the order of its rows.
-
-    ids : ndarray of shape (n_queries,)
-        The id of each query, only if `return_groups` is True.
 
     Raises
     ------
@@ -515,43 +467,7 @@ def dcg_samples(
         ignore_ties=ignore_ties,
         unjudged=unjudged,
     )
-    return _samples(measure, rankings_of(y_true, y_score, groups), return_groups)
-
-
-@overload
-def ndcg_samples(
-    y_true: ArrayLike | Rows,
-    y_score: ArrayLike | None = None,
-    *,
-    return_groups: Literal[False] = False,
-    groups: ArrayLike | None = None,
-    k: Cutoff = None,
-    **options: Unpack[NDCGOptions],
-) -> Floats: ...
-
-
-@overload
-def ndcg_samples(
-    y_true: ArrayLike | Rows,
-    y_score: ArrayLike | None = None,
-    *,
-    return_groups: Literal[True],
-    groups: ArrayLike | None = None,
-    k: Cutoff = None,
-    **options: Unpack[NDCGOptions],
-) -> tuple[Floats, Ids]: ...
-
-
-@overload
-def ndcg_samples(
-    y_true: ArrayLike | Rows,
-    y_score: ArrayLike | None = None,
-    *,
-    return_groups: bool,
-    groups: ArrayLike | None = None,
-    k: Cutoff = None,
-    **options: Unpack[NDCGOptions],
-) -> Floats | tuple[Floats, Ids]: ...
+    return _samples(measure, rankings_of(y_true, y_score, groups))
 
 
 @names_groups
@@ -567,8 +483,7 @@ def ndcg_samples(
     ignore_ties: bool = False,
     unjudged: Unjudged = "raise",
     undefined: Undefined = "warn",
-    return_groups: bool = False,
-) -> Floats | tuple[Floats, Ids]:
+) -> Floats:
     """Normalized discounted cumulative gain of each query.
 
     Parameters
@@ -620,17 +535,11 @@ def ndcg_samples(
         with an `UndefinedMetricWarning` that counts such queries, "omit" is nan, and "raise" is an
         error.
 
-    return_groups : bool, default=False
-        Whether to return the ids of the queries, too.
-
     Returns
     -------
     ndarray of shape (n_queries,)
         In [0, 1] where defined, in the order of ``np.unique(groups)``; for 2-D input in the order
         of its rows.
-
-    ids : ndarray of shape (n_queries,)
-        The id of each query, only if `return_groups` is True.
 
     Raises
     ------
@@ -660,8 +569,8 @@ def ndcg_samples(
     The query with the lowest value:
 
     >>> groups = ["x", "x", "y", "y", "y"]
-    >>> values, ids = ndcg_samples(y_true, y_score, groups=groups, return_groups=True)
-    >>> str(ids[values.argmin()])
+    >>> values = ndcg_samples(y_true, y_score, groups=groups)
+    >>> str(np.unique(groups)[values.argmin()])
     'y'
     """
     measure = NDCG(
@@ -673,7 +582,7 @@ def ndcg_samples(
         unjudged=unjudged,
         undefined=undefined,
     )
-    return _samples(measure, rankings_of(y_true, y_score, groups), return_groups)
+    return _samples(measure, rankings_of(y_true, y_score, groups))
 
 
 @names_groups
