@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from functools import wraps
-from typing import Any
-
 from numpy.typing import ArrayLike
 
 from sklearn_ndcg._checks import (
     Cutoff,
     Discount,
     Floats,
-    Function,
     Gain,
     Ints,
     Ties,
@@ -29,22 +25,6 @@ from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.values import Values, report_undefined
 
 
-def _not_a_scorer(metric: Function) -> Function:
-    """Explain to users who pass a metric as `scoring` that a scorer is needed."""
-
-    @wraps(metric)
-    def checked(*arguments: Any, **options: Any) -> Any:
-        if len(arguments) > 2:
-            name = metric.__name__
-            raise TypeError(
-                f"{name} takes two positional arguments, y_true and y_score. Pass query ids as "
-                f"groups=ids. It is not a scorer: pass scoring=make_{name}r(...)."
-            )
-        return metric(*arguments, **options)
-
-    return checked  # type: ignore[return-value]
-
-
 def _values(measure: DCG, rankings: Rankings) -> Values:
     """The values of queries."""
     if isinstance(measure.k, tuple):
@@ -57,7 +37,6 @@ def _samples(measure: DCG, rankings: Rankings) -> Floats:
     return _values(measure, rankings).filled()[:, 0]
 
 
-@_not_a_scorer
 @names_groups
 def dcg_score(
     y_true: ArrayLike | Rows,
@@ -211,7 +190,6 @@ def dcg_score(
     return float(_values(measure, rankings).means()[0])
 
 
-@_not_a_scorer
 @names_groups
 def ndcg_score(
     y_true: ArrayLike | Rows,

@@ -227,12 +227,6 @@ def test_the_only_weight_is_on_an_omitted_row():
         ndcg_score([NAN, 1, 1, 0], S, **options)
 
 
-@pytest.mark.parametrize("function", [dcg_score, ndcg_score])
-def test_a_metric_that_is_called_as_a_scorer_names_the_scorer(function):
-    with pytest.raises(TypeError, match=f"pass scoring=make_{function.__name__}r"):
-        function("estimator", [[1], [2]], Y)
-
-
 ITSELF = []
 ITSELF.append(ITSELF)
 REFUSED = {

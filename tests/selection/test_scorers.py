@@ -307,9 +307,7 @@ def test_a_metric_in_a_tool_leads_to_the_scorer(data, metric):
     X, y, _ = data
     with pytest.raises(ValueError, match=r"(?s)^y_true .*scoring=make_ndcg_scorer\("):
         cross_val_score(Ridge(), X, y, scoring=make_scorer(metric, k=3), error_score="raise")
-    name = metric.__name__
-    words = f"{name} takes two .* groups=ids.* not a scorer: pass scoring=make_{name}r"
-    with pytest.raises(TypeError, match=words):
+    with pytest.raises(TypeError, match=f"{metric.__name__}.. takes .* 2 positional arguments"):
         cross_val_score(Ridge(), X, y, scoring=metric, error_score="raise")
 
 
