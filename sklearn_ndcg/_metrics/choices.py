@@ -128,53 +128,6 @@ class GainTable:
         return np.asarray(gains[entry])
 
 
-@dataclass(frozen=True)
-class jarvelin_kekalainen:  # noqa: N801  (a discount: used and shown like a function)
-    """Discount of Järvelin and Kekäläinen: none before rank `b`, log base `b` after.
-
-    Rank `r` is discounted by 1 if `r < b` and by ``1 / log_b(r)`` from there on, so that
-    with the default base the first two ranks count in full.
-
-    Parameters
-    ----------
-    b : float, default=2
-        Base of the logarithm, and the rank from which it applies, > 1. A large base stands for a
-        patient user, a small one for an impatient user.
-
-    Raises
-    ------
-    ValueError
-        If `b` is not a finite number above 1.
-
-    References
-    ----------
-    Järvelin, K., & Kekäläinen, J. (2002). Cumulated gain-based evaluation of IR
-    techniques. ACM Transactions on Information Systems, 20(4), 422-446.
-
-    Examples
-    --------
-    The gains of the article's running example, discounted as in the article:
-
-    >>> import numpy as np
-    >>> from sklearn_ndcg import dcg_score, jarvelin_kekalainen
-    >>> gains = [[3, 2, 3, 0, 0, 1, 2, 2, 3, 0]]
-    >>> in_order = [[10, 9, 8, 7, 6, 5, 4, 3, 2, 1]]
-    >>> [round(dcg_score(gains, in_order, k=k, discount=jarvelin_kekalainen(b=2)), 2)
-    ...  for k in (1, 2, 3, 6, 7, 8, 9)]
-    [3.0, 5.0, 6.89, 7.28, 7.99, 8.66, 9.61]
-    """
-
-    b: float = 2
-
-    def __post_init__(self) -> None:
-        check_base("b", self.b)
-
-    def __call__(self, ranks: ArrayLike) -> Floats:
-        ranks = np.asarray(ranks, dtype=np.float64)
-        logs = np.log2(ranks) if self.b == 2 else np.log(ranks) / log(self.b)
-        return np.asarray(1 / np.maximum(logs, 1))  # below rank b the logarithm is under 1
-
-
 def check_curve_cutoffs(k: Any) -> Ints | None:
     """The cutoffs of a curve as an array; None for all."""
     if k is None:
@@ -199,7 +152,7 @@ def check(measure: object, limits: tuple[float, float] = (0, 0)) -> None:
     low, high = limits
     others = {
         "gain": "a table (a sequence or mapping from grade to gain) or a callable on relevance",
-        "discount": "or a callable on the ranks 1..n, such as jarvelin_kekalainen(2)",
+        "discount": "or a callable on the ranks 1..n",
         "undefined": f"or a number from {low:g} to {high:g}",
     }
     for option, names in _NAMES.items():
@@ -210,8 +163,6 @@ def check(measure: object, limits: tuple[float, float] = (0, 0)) -> None:
             is_valid = value in names
         elif option == "undefined":
             is_valid = _checks.is_number(value) and limits[0] <= float(value) <= limits[1]
-        elif value is jarvelin_kekalainen:  # which is called with a base first
-            is_valid = False
         else:
             is_valid = option in others and (callable(value) or isinstance(value, GainTable))
         if not is_valid:
@@ -233,7 +184,8 @@ def undefined_rule(undefined: Undefined) -> UndefinedRule:
 
 def discount_to_base(base: float, discount: Discount) -> log_discount:
     """The logarithmic discount to another base than 2."""
-    check_base("log_base", base)
+    if not _checks.is_number(base) or not 1 < float(base) < np.inf:
+        raise ValueError(f"log_base must be a finite number above 1, got {base!r}.")
     if discount != "log":
         raise ValueError(
             f"log_base={base!r} is the base of discount='log' and has no meaning for "
@@ -251,12 +203,6 @@ def _numbers(values: object, name: str = "gain") -> list[float]:
             f"got {values!r}."
         )
     return list(map(float, listed))
-
-
-def check_base(name: str, base: object) -> None:
-    """Raise unless this can be the base of a logarithm."""
-    if not _checks.is_number(base) or not 1 < float(base) < np.inf:
-        raise ValueError(f"{name} must be a finite number above 1, got {base!r}.")
 
 
 def result_of(function: Callable[[Any], ArrayLike], name: str, of: str, values: Any) -> Floats:

@@ -22,7 +22,6 @@ from frame_data import (
 from helpers import follow, ideal, result_rows
 from sklearn.exceptions import UndefinedMetricWarning
 
-import sklearn_ndcg
 from sklearn_ndcg import CONVENTIONS
 
 nw = pytest.importorskip("narwhals.stable.v2", reason="the extra `frames` is not installed")
@@ -42,7 +41,6 @@ OPTIONS = {
     "no discount": {"discount": "none", "gain": {0: 0, 1: 1.5, 2: 2, 3: 4, 4: 4}, "k": 3},
     "gains in an array": {"gain": np.arange(5.0), "undefined": 1.0},
     "callables": {"gain": lambda y: y**3, "discount": lambda rank: 1 / np.sqrt(rank), "k": 4},
-    "an object": {"discount": sklearn_ndcg.jarvelin_kekalainen(b=3), "k": 20},
     "retrieved": {"k": "retrieved", "undefined": "omit"},
     "worst": {"ties": "worst", "k": 7, "undefined": 0.3},
     "best": {"ties": "best", "undefined": "omit"},

@@ -135,9 +135,6 @@ def make_calls(data, **options):
         "ndcg_samples": lambda: sn.ndcg_samples(y, s, **groups, **options).tobytes(),
         "dcg_score": lambda: sn.dcg_score(y, s, **groups, **of_dcg),
         "dcg_samples": lambda: sn.dcg_samples(y, s, **groups, **of_dcg).tobytes(),
-        "jarvelin_kekalainen": lambda: sn.dcg_score(
-            y, s, **groups, **of_dcg | {"discount": sn.jarvelin_kekalainen(2)}
-        ),
         "ndcg_curve": lambda: [
             each.tobytes() for each in sn.ndcg_curve(y, s, k=[1, 5, 10], **groups, **of_curve)
         ],
