@@ -81,51 +81,44 @@ _NAMES: Mapping[str, Collection[str]] = {
 
 @dataclass(frozen=True)
 class GainTable:
-    """A gain for each grade; grades ascend."""
+    """The gains of the grades 0, 1, 2, ..."""
 
-    grades: tuple[float, ...]
     gains: tuple[float, ...]
 
     @classmethod
     def of(cls, table: object) -> GainTable:
-        """Check the gains of the grades 0, 1, 2, ..., or a mapping from grade to gain."""
-        if isinstance(table, Mapping):
-            grades, gains = _numbers(list(table), "keys of gain"), _numbers([*table.values()])
-            if len(set(grades)) < len(grades):
-                raise ValueError(f"keys of gain must differ as floats, got {list(table)}.")
-        else:
-            gains = _numbers(table)
-            grades = list(map(float, range(len(gains))))
-        entries = sorted(zip(grades, gains, strict=True))
-        return cls(tuple(grade for grade, _ in entries), tuple(gain for _, gain in entries))
+        """Check a sequence of gains."""
+        # not a pandas Series: whether its index is meant as grades would be a guess
+        gains = list(table) if isinstance(table, list | tuple | range | np.ndarray) else []
+        if not gains or not all(_checks.is_number(gain) and isfinite(gain) for gain in gains):
+            raise ValueError(
+                "gain must be finite numbers, one for each of the grades 0, 1, 2, ..., in a list "
+                f"or an array; got {table!r}."
+            )
+        return cls(tuple(map(float, gains)))
 
     def __repr__(self) -> str:
-        if self.grades == tuple(range(len(self.grades))):
-            return f"[{', '.join(f'{gain:g}' for gain in self.gains)}]"
-        entries = zip(self.grades, self.gains, strict=True)
-        return f"{{{', '.join(f'{grade:g}: {gain:g}' for grade, gain in entries)}}}"
+        return f"[{', '.join(f'{gain:g}' for gain in self.gains)}]"
 
     @cached_property
-    def _arrays(self) -> tuple[Floats, Floats]:
-        return np.array(self.grades), np.array(self.gains)
+    def _array(self) -> Floats:
+        return np.array(self.gains)
 
     def look_up(
         self, relevance: Floats, source: str, describe: Callable[[Mask], str] | None = None
     ) -> Floats:
         """Gain of each relevance in `source`; `describe` says which rows have no gain."""
-        grades, gains = self._arrays
-        entry = np.minimum(np.searchsorted(grades, relevance), len(grades) - 1)
-        unknown = grades[entry] != relevance
+        highest = len(self.gains) - 1
+        entry = np.clip(relevance, 0, highest).astype(np.intp)
+        unknown = entry != relevance
         if unknown.any():
-            count, listed = int(np.count_nonzero(unknown)), f"{grades.tolist()}"
-            if len(grades) > 20:
-                listed = f"{grades[:3].tolist()}...{grades[-1]}"
+            count = int(np.count_nonzero(unknown))
             where = "" if describe is None else f" ({describe(unknown)})"
             raise ValueError(
                 f"gain has no entry for {count} value{'s' * (count > 1)} of {source}, the first "
-                f"{relevance[unknown][0]}{where}; it has the grades {listed}."
+                f"{relevance[unknown][0]}{where}; it has the grades 0 to {highest}."
             )
-        return np.asarray(gains[entry])
+        return np.asarray(self._array[entry])
 
 
 def check_curve_cutoffs(k: Any) -> Ints | None:
@@ -151,7 +144,7 @@ def check(measure: object, limits: tuple[float, float] = (0, 0)) -> None:
     chosen = vars(measure)
     low, high = limits
     others = {
-        "gain": "a table (a sequence or mapping from grade to gain) or a callable on relevance",
+        "gain": "a sequence of the gains of the grades 0, 1, 2, ... or a callable on relevance",
         "discount": "or a callable on the ranks 1..n",
         "undefined": f"or a number from {low:g} to {high:g}",
     }
@@ -192,17 +185,6 @@ def discount_to_base(base: float, discount: Discount) -> log_discount:
             f"discount={_checks.name_of(discount)}: leave one of the two out."
         )
     return log_discount(float(base))
-
-
-def _numbers(values: object, name: str = "gain") -> list[float]:
-    # not a pandas Series: whether its index is meant as grades would be a guess
-    listed = list(values) if isinstance(values, list | tuple | range | np.ndarray) else []
-    if not listed or not all(_checks.is_number(value) and isfinite(value) for value in listed):
-        raise ValueError(
-            f"{name} must be finite numbers, one for each grade, in a list, an array or a mapping; "
-            f"got {values!r}."
-        )
-    return list(map(float, listed))
 
 
 def result_of(function: Callable[[Any], ArrayLike], name: str, of: str, values: Any) -> Floats:

@@ -80,10 +80,9 @@ def dcg_score(
         ``unjudged="omit"``). For `Rows`, None means the cutoff passed to `from_lists` or
         `from_trec`.
 
-    gain : {"linear", "exponential"}, table or callable, default="linear"
-        Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a table (a sequence for the
-        grades 0, 1, 2, ... or a mapping from grade to gain), or what a callable returns for an
-        array of relevance.
+    gain : {"linear", "exponential"}, sequence or callable, default="linear"
+        Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a sequence for the grades 0,
+        1, 2, ..., or what a callable returns for an array of relevance.
 
     discount : {"log", "reciprocal", "none"} or callable, default="log"
         Weight of a rank `r`, from 1: ``1 / log(r + 1)`` to the base `log_base`, ``1 / r``, 1
@@ -238,10 +237,10 @@ def ndcg_score(
         ``-inf``, counted after ``unjudged="omit"``); note that this rewards short lists. For
         `Rows`, None means the cutoff passed to `from_lists` or `from_trec`.
 
-    gain : {"linear", "exponential"}, table or callable, default="linear"
-        Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a table (a sequence for the
-        grades 0, 1, 2, ... or a mapping from grade to gain), or what a callable returns for an
-        array of relevance. The ideal is ordered by gain.
+    gain : {"linear", "exponential"}, sequence or callable, default="linear"
+        Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a sequence for the grades 0,
+        1, 2, ..., or what a callable returns for an array of relevance. The ideal is ordered by
+        gain.
 
     discount : {"log", "reciprocal", "none"} or callable, default="log"
         Weight of a rank `r`, from 1: ``1 / log2(r + 1)``, ``1 / r``, 1 (cumulative gain), or what a
@@ -391,10 +390,9 @@ def dcg_samples(
         ``unjudged="omit"``). For `Rows`, None means the cutoff passed to `from_lists` or
         `from_trec`.
 
-    gain : {"linear", "exponential"}, table or callable, default="linear"
-        Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a table (a sequence for the
-        grades 0, 1, 2, ... or a mapping from grade to gain), or what a callable returns for an
-        array of relevance.
+    gain : {"linear", "exponential"}, sequence or callable, default="linear"
+        Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a sequence for the grades 0,
+        1, 2, ..., or what a callable returns for an array of relevance.
 
     discount : {"log", "reciprocal", "none"} or callable, default="log"
         Weight of a rank `r`, from 1: ``1 / log(r + 1)`` to the base `log_base`, ``1 / r``, 1
@@ -487,10 +485,10 @@ def ndcg_samples(
         ``-inf``, counted after ``unjudged="omit"``); note that this rewards short lists. For
         `Rows`, None means the cutoff passed to `from_lists` or `from_trec`.
 
-    gain : {"linear", "exponential"}, table or callable, default="linear"
-        Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a table (a sequence for the
-        grades 0, 1, 2, ... or a mapping from grade to gain), or what a callable returns for an
-        array of relevance. The ideal is ordered by gain.
+    gain : {"linear", "exponential"}, sequence or callable, default="linear"
+        Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a sequence for the grades 0,
+        1, 2, ..., or what a callable returns for an array of relevance. The ideal is ordered by
+        gain.
 
     discount : {"log", "reciprocal", "none"} or callable, default="log"
         Weight of a rank `r`, from 1: ``1 / log2(r + 1)``, ``1 / r``, 1 (cumulative gain), or what a
@@ -601,10 +599,10 @@ def ndcg_curve(
         that can be sorted, in any order. The rows of a query need not be next to each other. The
         name of a level in the index of `y_true` stands for the ids in it.
 
-    gain : {"linear", "exponential"}, table or callable, default="linear"
-        Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a table (a sequence for the
-        grades 0, 1, 2, ... or a mapping from grade to gain), or what a callable returns for an
-        array of relevance. The ideal is ordered by gain.
+    gain : {"linear", "exponential"}, sequence or callable, default="linear"
+        Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a sequence for the grades 0,
+        1, 2, ..., or what a callable returns for an array of relevance. The ideal is ordered by
+        gain.
 
     discount : {"log", "reciprocal", "none"} or callable, default="log"
         Weight of a rank `r`, from 1: ``1 / log2(r + 1)``, ``1 / r``, 1 (cumulative gain), or what a

@@ -254,7 +254,7 @@ def test_an_interrupt_in_the_middle(scan):
 
 ON_CLUSTERS = {
     "callables": {"gain": lambda y: y**1.5, "discount": lambda ranks: ranks**-0.7},
-    "a mapping": {"gain": {0: 0, 1: 1, 2: 3, 3: 7, 4: 20}, "ties": "worst", "sample_weight": "w"},
+    "a sequence": {"gain": [0, 1, 3, 7, 20], "ties": "worst", "sample_weight": "w"},
 }
 
 

@@ -36,7 +36,7 @@ def pickled(scorer):
 
 
 SCORERS = [
-    make_ndcg_scorer(k=[1, None], group_by="q", gain={0: 0, 1: 3, 2: 7, 3: 9}),
+    make_ndcg_scorer(k=[1, None], group_by="q", gain=[0, 3, 7, 9]),
     make_dcg_scorer(k=5, group_by=one_ranking, log_base=3),
     make_ndcg_scorer(k="retrieved", response_method=["decision_function", "predict"]),
     make_ndcg_scorer(all_groups=graded_rows()[2]),
