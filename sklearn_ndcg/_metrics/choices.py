@@ -162,12 +162,6 @@ def check(measure: object, limits: tuple[float, float] = (0, 0)) -> None:
             _checks.check_choice(option, value, tuple(names), others.get(option, ""))
 
 
-def omitted_if_nan(undefined: Any) -> Any:
-    """The name of nan, scikit-learn's value for leaving queries out; other values unchanged."""
-    is_nan = _checks.is_number(undefined) and np.isnan(float(undefined))
-    return "omit" if is_nan else undefined
-
-
 def undefined_rule(undefined: Undefined) -> UndefinedRule:
     """What a name or a number says of undefined queries."""
     if isinstance(undefined, str):

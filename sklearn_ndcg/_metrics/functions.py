@@ -260,8 +260,8 @@ def ndcg_score(
 
     undefined : {"warn", "omit", "raise"} or float, default="warn"
         The value, from 0 to 1, of a query without a relevant document, where NDCG is 0 / 0. "warn"
-        is 0.0 with an `UndefinedMetricWarning` that counts such queries, "omit" (or nan) leaves
-        them out of the mean, and "raise" is an error.
+        is 0.0 with an `UndefinedMetricWarning` that counts such queries, "omit" leaves them
+        out of the mean, and "raise" is an error.
 
     sample_weight : array-like of shape (n_queries,) or (n_documents,), or mapping, default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
@@ -622,8 +622,8 @@ def ndcg_curve(
 
     undefined : {"warn", "omit", "raise"} or float, default="warn"
         The value, from 0 to 1, of a query without a relevant document, where NDCG is 0 / 0. "warn"
-        is 0.0 with an `UndefinedMetricWarning` that counts such queries, "omit" (or nan) leaves
-        them out of the mean, and "raise" is an error.
+        is 0.0 with an `UndefinedMetricWarning` that counts such queries, "omit" leaves them
+        out of the mean, and "raise" is an error.
 
     sample_weight : array-like of shape (n_queries,) or (n_documents,), or mapping, default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a

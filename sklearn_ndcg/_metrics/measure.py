@@ -252,10 +252,6 @@ class NDCG(DCG):
 
     limits: ClassVar = (0.0, 1.0)
 
-    def __post_init__(self, log_base: float) -> None:
-        object.__setattr__(self, "undefined", choices.omitted_if_nan(self.undefined))
-        super().__post_init__(log_base)
-
     @classmethod
     def of(
         cls,
@@ -339,7 +335,6 @@ class QueryFunction:
     limits: ClassVar = (-1e100, 1e100)  # whose cubes and sums still fit a float64
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "undefined", choices.omitted_if_nan(self.undefined))
         choices.check(self, self.limits)
         with suppress(ValueError):  # functions in C may have no signature
             parameters = signature(self.function)

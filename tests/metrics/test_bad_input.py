@@ -130,7 +130,6 @@ OTHER_ID = {"groups": [G, pd.Series(G, index=[0, 1, 2, 9])]}
 OMIT = {"groups": G, "unjudged": "omit"}
 ZERO = {"groups": G, "unjudged": "zero"}
 EXPONENTIAL = {"groups": G, "gain": "exponential"}
-MANY = {"groups": G, "gain": list(range(21))}
 TWO_RULES = {"groups": G, "ties": "best", "ignore_ties": True}
 TOGETHER = {
     "different widths": ([Y], [S[:3]], {}, r"same shape, got \(1, 4\) and \(1, 3\).*-inf"),
@@ -151,7 +150,6 @@ TOGETHER = {
     "infinity beside NaN": ([NAN, INF, 0, 0], S, OMIT, "Input y_true contains infinity"),
     "2**1024": ([1, 1024, 0, 0], S, EXPONENTIAL, "finite.*index 1.*y_true is 1024"),
     "no gain, unjudged": ([NAN, 1, 2, 0], S, ZERO | {"gain": [0, 1]}, "no entry .*at index 2"),
-    "many grades": ([99, 1, 0, 0], S, MANY, r"the first 99.*\[0.0, 1.0, 2.0\]\.\.\.20.0"),
     "two rules for ties": (Y, S, TWO_RULES, "ignore_ties=True.*'best'"),
 }
 
@@ -171,7 +169,7 @@ VALUES = {  # that an option refuses by its name, with what was found
     "ties": ["random"],
     "ignore_ties": ["yes"],
     "unjudged": ["drop"],
-    "undefined": ["drop", None, True, 10**400, -0.1, 1.01],
+    "undefined": ["drop", None, NAN, True, 10**400, -0.1, 1.01],
 }
 
 
@@ -342,7 +340,9 @@ def test_words_for_groups_of_a_scorer_are_group_by(function):
 
 @pytest.mark.parametrize("first", [7, 0.5, -1, 2**70])
 def test_the_first_relevance_without_a_gain_is_named(first):
-    with pytest.raises(ValueError, match=f"3 values of y_true, the first {float(first)} "):
+    with pytest.raises(
+        ValueError, match=re.escape(f"3 values of y_true, the first {float(first)} ")
+    ):
         ndcg_score([1, first, 5, 9], S, groups=G, gain=[0, 1])
 
 

@@ -195,7 +195,6 @@ SPELLINGS = {
     "order of ties": ({"ignore_ties": True}, {"ties": "stable"}),
     "table": ({"gain": [0, 1, 2]}, {"gain": np.array([0, 1, 2])}),
     "sequence": ({"gain": [0, 3]}, {"gain": (0, 3.0)}),
-    "left out": ({"undefined": "omit"}, {"undefined": np.nan}),
 }
 
 

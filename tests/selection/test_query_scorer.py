@@ -73,9 +73,7 @@ def some_undefined(data):
 # --- the mean over queries
 
 
-@pytest.mark.parametrize(
-    ("undefined", "value"), [("warn", 0), ("omit", np.nan), (np.nan, np.nan), (0.25, 0.25)]
-)
+@pytest.mark.parametrize(("undefined", "value"), [("warn", 0), ("omit", np.nan), (0.25, 0.25)])
 @pytest.mark.parametrize("is_weighted", [False, True], ids=["unweighted", "weighted"])
 def test_score_func_is_averaged_over_queries(some_undefined, undefined, value, is_weighted):
     X, y, query = some_undefined
