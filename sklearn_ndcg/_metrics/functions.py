@@ -60,7 +60,7 @@ def dcg_score(
 
     Parameters
     ----------
-    y_true : array-like, sparse matrix or Rows, shape (n_documents,) or (n_queries, n_documents)
+    y_true : array-like or Rows, shape (n_documents,) or (n_queries, n_documents)
         Relevance of each document: any finite number, negative ones included. NaN marks an unjudged
         document, see `unjudged`. What `from_lists` and `from_trec` return comes alone, without
         `y_score` and `groups`.
@@ -104,11 +104,10 @@ def dcg_score(
         What NaN in `y_true` means: an error, a gain of 0, or a document that is removed before
         ranking (the condensed list of Sakai 2007).
 
-    sample_weight : array-like of shape (n_queries,) or (n_documents,), or mapping, default=None
+    sample_weight : array-like of shape (n_queries,) or (n_documents,), default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
-        query is the mean over its rows (without those that ``unjudged="omit"`` removes). With
-        `groups` or rows of lists also a mapping or Series from query; a Series with one value
-        per row weights rows. For lists of numbered queries also one per query.
+        query is the mean over its rows (without those that ``unjudged="omit"`` removes). For rows
+        of lists a mapping or Series from query, or one per query where queries are numbered.
 
     Returns
     -------
@@ -215,11 +214,10 @@ def ndcg_score(
 
     Parameters
     ----------
-    y_true : array-like, sparse matrix or Rows, shape (n_documents,) or (n_queries, n_documents)
+    y_true : array-like or Rows, shape (n_documents,) or (n_queries, n_documents)
         Relevance of each document: any finite number whose gain is >= 0. NaN marks an unjudged
-        document, see `unjudged`. Entries that a sparse matrix does not store are 0; its documents
-        take one byte each if all grades are from 0 to 255, otherwise eight. What `from_lists` and
-        `from_trec` return comes alone, without `y_score` and `groups`.
+        document, see `unjudged`. What `from_lists` and `from_trec` return comes alone, without
+        `y_score` and `groups`.
 
     y_score : array-like of the shape of `y_true`, default=None
         Predicted scores; a larger score means an earlier rank. ``-inf`` means "judged but not
@@ -263,11 +261,10 @@ def ndcg_score(
         is 0.0 with an `UndefinedMetricWarning` that counts such queries, "omit" leaves them
         out of the mean, and "raise" is an error.
 
-    sample_weight : array-like of shape (n_queries,) or (n_documents,), or mapping, default=None
+    sample_weight : array-like of shape (n_queries,) or (n_documents,), default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
-        query is the mean over its rows (without those that ``unjudged="omit"`` removes). With
-        `groups` or rows of lists also a mapping or Series from query; a Series with one value
-        per row weights rows. For lists of numbered queries also one per query.
+        query is the mean over its rows (without those that ``unjudged="omit"`` removes). For rows
+        of lists a mapping or Series from query, or one per query where queries are numbered.
 
     Returns
     -------
@@ -333,6 +330,12 @@ def ndcg_score(
     >>> ndcg_score(y_true, y_score, groups=groups)
     0.8154...
 
+    Weights of queries are handed to their rows, in pandas by ``groups.map(weights)``:
+
+    >>> weights = {"a": 3, "b": 1}
+    >>> ndcg_score(y_true, y_score, groups=groups, sample_weight=[weights[q] for q in groups])
+    0.9077...
+
     To rank all five rows as one list is another question, with another answer. You have to ask for
     it:
 
@@ -370,7 +373,7 @@ def dcg_samples(
 
     Parameters
     ----------
-    y_true : array-like, sparse matrix or Rows, shape (n_documents,) or (n_queries, n_documents)
+    y_true : array-like or Rows, shape (n_documents,) or (n_queries, n_documents)
         Relevance of each document: any finite number, negative ones included. NaN marks an unjudged
         document, see `unjudged`. What `from_lists` and `from_trec` return comes alone, without
         `y_score` and `groups`.
@@ -464,7 +467,7 @@ def ndcg_samples(
 
     Parameters
     ----------
-    y_true : array-like, sparse matrix or Rows, shape (n_documents,) or (n_queries, n_documents)
+    y_true : array-like or Rows, shape (n_documents,) or (n_queries, n_documents)
         Relevance of each document: any finite number whose gain is >= 0. NaN marks an unjudged
         document, see `unjudged`. What `from_lists` and `from_trec` return comes alone, without
         `y_score` and `groups`.
@@ -580,7 +583,7 @@ def ndcg_curve(
 
     Parameters
     ----------
-    y_true : array-like, sparse matrix or Rows, shape (n_documents,) or (n_queries, n_documents)
+    y_true : array-like or Rows, shape (n_documents,) or (n_queries, n_documents)
         Relevance of each document: any finite number whose gain is >= 0. NaN marks an unjudged
         document, see `unjudged`. What `from_lists` and `from_trec` return comes alone, without
         `y_score` and `groups`.
@@ -625,11 +628,10 @@ def ndcg_curve(
         is 0.0 with an `UndefinedMetricWarning` that counts such queries, "omit" leaves them
         out of the mean, and "raise" is an error.
 
-    sample_weight : array-like of shape (n_queries,) or (n_documents,), or mapping, default=None
+    sample_weight : array-like of shape (n_queries,) or (n_documents,), default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
-        query is the mean over its rows (without those that ``unjudged="omit"`` removes). With
-        `groups` or rows of lists also a mapping or Series from query; a Series with one value
-        per row weights rows. For lists of numbered queries also one per query.
+        query is the mean over its rows (without those that ``unjudged="omit"`` removes). For rows
+        of lists a mapping or Series from query, or one per query where queries are numbered.
 
     Returns
     -------

@@ -1,6 +1,5 @@
 """Input of every kind: numbers, missing values, sparse matrices, objects, tables."""
 
-import tracemalloc
 from decimal import Decimal
 from fractions import Fraction
 
@@ -10,10 +9,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from helpers import graded_rows
-from scipy import sparse
 
 from sklearn_ndcg import (
-    dcg_samples,
     dcg_score,
     ndcg_samples,
     ndcg_score,
@@ -122,52 +119,6 @@ def test_nulls_of_a_table_of_dictionaries():
     columns = {name: pa.array([0, None, 2]).dictionary_encode() for name in "ab"}
     found = ndcg_score(pa.table(columns), [[2, 1], [1, 2], [1, 2]], unjudged="omit", undefined=0.0)
     assert found == pytest.approx(1 / 3)
-
-
-@pytest.mark.parametrize("form", ["csr_array", "csc_matrix", "coo_array"])
-@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float32])
-def test_sparse_relevance_has_the_value_of_the_dense(form, dtype):
-    rng = np.random.default_rng(0)
-    dense = rng.poisson(0.3, (40, 30)).astype(dtype)
-    dense = dense / np.float32(2) if dtype is np.float32 else dense
-    score = rng.integers(0, 6, dense.shape).astype(float)  # ties
-    score[rng.random(dense.shape) < 0.1] = -INF
-    found = ndcg_samples(getattr(sparse, form)(dense), score, k="retrieved", ties="worst")
-    expected = ndcg_samples(dense, score, k="retrieved", ties="worst")
-    np.testing.assert_array_equal(found, expected)
-
-
-TWICE = {
-    "coo": sparse.coo_array(([200, 100, 0, 1], ([0, 0, 0, 1], [2, 2, 0, 1])), shape=(2, 3)),
-    "csr": sparse.csr_array(([200, 100, 0, 1], [2, 2, 0, 1], [0, 3, 4]), shape=(2, 3)),
-}
-TWICE["csr"].has_canonical_format = False
-
-
-@pytest.mark.parametrize("form", TWICE)
-def test_sparse_relevance_that_is_stored_twice_is_added(form):
-    assert dcg_samples(TWICE[form], [[1, 2, 3]] * 2, k=1).tolist() == [300, 0]
-    assert TWICE[form].nnz == 4  # not changed
-
-
-def test_sparse_relevance_may_be_unjudged():
-    unjudged = sparse.csr_array([[NAN, 0, 1], [0, 2, 0]])
-    found = ndcg_samples(unjudged, [[3, 2, 1]] * 2, unjudged="omit")
-    np.testing.assert_array_equal(found, [1 / np.log2(3)] * 2)
-
-
-def test_sparse_grades_take_a_byte_per_document():
-    rng = np.random.default_rng(0)
-    dense = rng.binomial(4, 0.01, size=(500, 2000)).astype(float)
-    score, peaks = rng.random(dense.shape), []
-    for y_true in (dense[:2], dense, sparse.csr_array(dense)):  # the first call fills caches
-        tracemalloc.start()
-        try:
-            ndcg_score(y_true, score[: y_true.shape[0]], k=10)
-            peaks.append(tracemalloc.get_traced_memory()[1])
-        finally:
-            tracemalloc.stop()
-    assert peaks[2] < peaks[1] + dense.size  # a dense copy has 8 bytes per document
 
 
 @pytest.mark.parametrize(
