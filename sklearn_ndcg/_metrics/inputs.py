@@ -19,11 +19,8 @@ _LARGEST_WEIGHT = 1e300  # sums of such weights still fit a float64
 _INCONSISTENT = "Found input variables with inconsistent numbers of samples: {}. "
 
 
-def numeric(values: Any, name: str, only_order: bool = False) -> Numbers:
-    """`values` as an array of bool, int or float, without a copy if possible.
-
-    With `only_order`, objects that floats would tie are replaced by their ranks.
-    """
+def numeric(values: Any, name: str) -> Numbers:
+    """`values` as an array of bool, int or float, without a copy if possible."""
     array: Numbers = values
     if type(array) is not np.ndarray or array.dtype.kind not in "biuf":
         if values is None:
@@ -31,9 +28,8 @@ def numeric(values: Any, name: str, only_order: bool = False) -> Numbers:
         _checks.refuse_masked(values, name)
         array = np.ma.getdata(values) if np.ma.isMaskedArray(values) else values
         try:
-            exact = _exact_integers(_checks.to_host(containers.without_chunks(array)))
             array = check_array(
-                exact,
+                _exact_integers(_checks.to_host(containers.without_chunks(array))),
                 ensure_2d=False,
                 ensure_all_finite=False,
                 ensure_min_samples=0,
@@ -42,8 +38,6 @@ def numeric(values: Any, name: str, only_order: bool = False) -> Numbers:
             )
             if array.dtype.kind not in "biuf":
                 raise TypeError(f"its dtype is {array.dtype}.")
-            if only_order and getattr(exact, "dtype", "") == "O" and array.max() < np.inf:
-                array = _as_float(np.ravel(exact)).reshape(array.shape)
         except MemoryError:
             raise
         except Exception as error:
@@ -150,7 +144,7 @@ def check_groups(y_true: Numbers, groups: object, y_scores: Mapping[Any, ArrayLi
 
 def scores_like(y_score: ArrayLike, shape: tuple[int, ...]) -> Floats:
     """Checked scores, which must have this shape, as one column of floats."""
-    score = numeric(y_score, "y_score", only_order=True)
+    score = numeric(y_score, "y_score")
     if score.shape not in (shape, (*shape, 1)):
         hint = ""
         if len(shape) == 1 and score.ndim == 2:
@@ -177,7 +171,7 @@ def _as_float(score: Numbers) -> Floats:
         narrow = score.astype(np.float64, copy=False)
     if score.dtype.kind in "iu" and score.dtype.itemsize == 8:
         is_exact = score.max() <= 2**53 and score.min() >= -(2**53)
-    else:  # a long double or an object may have more digits
+    else:  # a long double may have more digits
         is_exact = narrow is score or np.array_equal(narrow, score)
     if is_exact:
         return narrow
