@@ -35,7 +35,7 @@ def by_length(ranks):
     return 1 - (ranks - 1) / len(ranks)
 
 
-GAINS = ["linear", "exponential", [0, 0, 1, 5], {0: 0, 1: 1, 2: 9, 3: 2}, of_all]
+GAINS = ["linear", "exponential", [0, 0, 1, 5], [0, 1, 9, 2], of_all]
 DISCOUNTS = [*oracles.DISCOUNTS, by_length]
 TIES = get_args(Ties)
 OPTIONS = st.fixed_dictionaries(
