@@ -126,7 +126,7 @@ def dcg_score(
     Warns
     -----
     UserWarning
-        If more than half of the queries have a single document, or `groups` looks like relevance.
+        If every query has a single document, or `groups` looks like relevance.
 
     See Also
     --------
@@ -286,7 +286,7 @@ def ndcg_score(
         If queries have no relevant document and `undefined` is "warn".
 
     UserWarning
-        If more than half of the queries have a single document, or `groups` looks like relevance.
+        If every query has a single document, or `groups` looks like relevance.
 
     See Also
     --------

@@ -170,8 +170,8 @@ def test_y_score_and_groups_of_128_bits(kind):
 
 
 def test_groups_that_are_unique_per_row_warn(engine):
-    table = engine({"q": [1, 2, 2, 3, 4], "y": [1] * 5, "s": [0.5] * 5})
-    with pytest.warns(UserWarning, match=r"3 of the 4 queries \(75%\) have a single document"):
+    table = engine({"q": [1, 2, 3, 4], "y": [1] * 4, "s": [0.5] * 4})
+    with pytest.warns(UserWarning, match="Each of the 4 queries has a single document"):
         ndcg_score(table, **COLUMNS, working_memory=1e-4)  # a pass for each row
     assert ndcg_score(engine({"q": [1], "y": [1], "s": [1]}), **COLUMNS) == 1
 

@@ -1,6 +1,5 @@
 """Input of every kind: numbers, missing values, sparse matrices, objects, tables."""
 
-
 import numpy as np
 import pandas as pd
 import polars as pl
