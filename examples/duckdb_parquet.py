@@ -43,7 +43,7 @@ for number in range(10):
 # ---------------------------
 # Each pass over the files takes some of the queries, chosen by a hash of their ids. The kernels
 # score them, so all options work. ``working_memory`` is in MiB, 1024 by default: such a small one
-# is only for show; ``verbose=True`` would print each pass.
+# is only for show.
 
 table = connection.read_parquet(str(folder / "rows" / "*.parquet"))
 columns = {"y_true": "grade", "y_score": "score", "groups": "query"}

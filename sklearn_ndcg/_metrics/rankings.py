@@ -19,8 +19,12 @@ from sklearn_ndcg._metrics.measure import DCG, Measure
 from sklearn_ndcg._metrics.queries import Queries, count_of_queries
 from sklearn_ndcg._metrics.row_names import RowNames
 from sklearn_ndcg._metrics.values import Values
-from sklearn_ndcg._rows.grouping import Grouping, kept_runs
-from sklearn_ndcg._rows.id_warnings import warn_of_equal_relevance, warn_of_single_documents
+from sklearn_ndcg._rows.grouping import (
+    Grouping,
+    kept_runs,
+    warn_of_equal_relevance,
+    warn_of_single_documents,
+)
 from sklearn_ndcg._rows.label_texts import shown_labels
 
 AnyMeasure = TypeVar("AnyMeasure", bound=Measure)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,13 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ndcg import _kernels
-from sklearn_ndcg._checks import Floats, Ids, Ints, Mask
+from sklearn_ndcg._checks import Floats, Ids, Ints, Mask, warn
 from sklearn_ndcg._kernels.sums import sums_of_runs
 from sklearn_ndcg._rows import ids as id_columns
-from sklearn_ndcg._rows.id_warnings import warn_of_text_for_time
 from sklearn_ndcg._rows.ids import first_rows, unique_ids
+from sklearn_ndcg._rows.label_texts import shown_labels
 
 Item = TypeVar("Item", bound=np.generic)
+
+# Text that sorts by time: a year with its month, quarter or week.
+_DATE = re.compile(r"\d{4}([-/.](0[1-9]|1[0-2])(?!\d)|[-/.]?[QW]\d|\d{4}T)")
+_UNSORTED_DATE = re.compile(r"(\d\d?[-/. ](\d\d?|\w{3,9})[-/. ]\d{2,4}|\d{4}([-/.]\d\d?){2})\b")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +61,7 @@ class Grouping:
             several = len(columns) > 1
             grouped = [cls.of_ids(ids, n_rows, sort=sort or several, name=name) for ids in columns]
             return cls._of_columns(grouped) if several else grouped[0]
-        grouping = cls._of_column(groups, n_rows, sort, name)
-        if is_array or not id_columns.has_timezone(groups):
-            return grouping
-        # NumPy's dates have no time zone, but those that are shown and asked for do
-        labels = id_columns.values_at(groups, first_rows(grouping.row_codes()))
-        return replace(grouping, labels=np.fromiter(labels, dtype=object, count=len(labels)))
+        return cls._of_column(groups, n_rows, sort, name)
 
     @classmethod
     def _of_column(cls, groups: object, n_rows: int, sort: bool, name: str) -> Grouping:
@@ -106,11 +106,11 @@ class Grouping:
         of time, for a warning if these do not look like it.
         """
         if values is None:
-            warn_of_text_for_time(self.labels, asked_by)
+            _warn_of_text_for_time(self.labels, asked_by)
             return np.arange(len(self.labels))
         ranks = id_columns.in_library_order(values)
         by_value = Grouping.of_ids(ranks, int(self.lengths.sum()), name="order_by")
-        warn_of_text_for_time(by_value.labels, asked_by, is_named=True)
+        _warn_of_text_for_time(by_value.labels, asked_by, is_named=True)
         smallest, _ = self.extremes(by_value.row_codes())
         return np.argsort(smallest, kind="stable")
 
@@ -201,3 +201,40 @@ def codes_of_runs(starts: Ints, lengths: Ints) -> Ints:
 def as_python(labels: Ids) -> list[Hashable]:
     """Ids as Python objects, except dates, some of which `tolist` would make integers."""
     return list(labels) if labels.dtype.kind in "mM" else labels.tolist()
+
+
+def warn_of_single_documents(n_single: int, n_queries: int) -> None:
+    """Warn if every query has one row: probably these are not query ids."""
+    if n_single == n_queries > 1:
+        warn(
+            f"Each of the {n_queries} queries has a single document. All rows of a query must have "
+            "the same id in groups. If they have, a tool has cut the queries: QuerySplitter keeps "
+            "them whole."
+        )
+
+
+def warn_of_equal_relevance(n_queries: int) -> None:
+    """Warn that relevance differs between queries, but not within one: probably it is the ids."""
+    warn(
+        f"None of the {n_queries} queries has documents of different relevance. groups must have "
+        "the query id of each row, not its relevance."
+    )
+
+
+def _warn_of_text_for_time(labels: Ids, asked_by: str, *, is_named: bool = False) -> None:
+    """Warn if labels are text that may not sort by time: neither dates nor numbers of one width.
+
+    Text that `order_by` names is only doubted if it is numbers, or dates that do not sort as text.
+    """
+    texts = [label[0] if label and isinstance(label, tuple) else label for label in labels]
+    if not asked_by or not isinstance(texts[0], str) or all(map(_DATE.match, texts)):
+        return
+    are_numbers = all(map(str.isdecimal, texts))
+    is_doubted = are_numbers or not is_named or all(map(_UNSORTED_DATE.match, texts))
+    if is_doubted and not (are_numbers and len(set(map(len, texts))) == 1):
+        what = "the values of order_by" if is_named else "the ids"
+        warn(
+            f"{asked_by} needs the order of time, but {what} are text that may not sort by time "
+            f"({shown_labels(labels)}). Pass order_by= a column or index level of dates or "
+            "numbers, or that of the ids if their order is right."
+        )

@@ -147,7 +147,7 @@ def readable(groups: Column) -> Column:
     if isinstance(values, np.ndarray) and kind != "T":
         return values
     if kind == "M" and getattr(dtype, "tz", None):
-        # dates with a time zone would become objects, slowly; the order is the same without it
+        # dates with a time zone would become objects, slowly; these are in UTC
         return np.asarray(values, dtype=f"M8[{dtype.unit}]")
     if kind == "T" or str(dtype).endswith("_view[pyarrow]"):  # pandas cannot convert the latter
         return np.fromiter(values, dtype=object, count=len(values))
@@ -206,23 +206,6 @@ def _encode_arrow(column: Column) -> tuple[Ids, LabelsAt] | None:
     return _mark_missing(codes, labels), lambda rows: labels[codes[rows]]
 
 
-def has_timezone(column: Column) -> bool:
-    """Whether this is a column of dates with a time zone, of pandas, Polars or Arrow."""
-    dtype = containers.dtype_of(column)
-    return bool(getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None))
-
-
-def values_at(column: Column, rows: Ints) -> list[Hashable]:
-    """The values of some rows of a column of pandas, Polars or Arrow."""
-    if containers.is_polars_column(column):
-        return list(column.gather(rows))
-    return (
-        column.take(rows).to_pylist()
-        if containers.is_arrow_column(column)
-        else list(column.take(rows))
-    )
-
-
 def in_library_order(values: Column) -> Column:
     """The values; for categories, their ranks in the library's order.
 
@@ -233,34 +216,6 @@ def in_library_order(values: Column) -> Column:
     array = containers.array_of(values)
     is_coded = hasattr(array, "categories")
     return np.where(array.codes < 0, np.nan, array.codes) if is_coded else values
-
-
-def category_order(labels: Sequence[Any], ids: Column, n_rows: int) -> list[int]:
-    """The positions of sorted labels of ids, in the order of the categories of these ids.
-
-    Labels of several columns are tuples. Without categories they stay sorted.
-    """
-    columns = columns_of_ids(ids, n_rows)
-    ranks = [_rank_of_category(column) for column in columns or [ids]]
-    if not any(ranks):
-        return list(range(len(labels)))
-    is_tuple = columns is not None and len(columns) > 1
-
-    def key(number: int) -> tuple[Any, ...]:
-        parts = labels[number] if is_tuple else (labels[number],)
-        return tuple(rank[part] if rank else part for rank, part in zip(ranks, parts, strict=True))
-
-    return sorted(range(len(labels)), key=key)
-
-
-def _rank_of_category(column: Column) -> dict[Hashable, int]:
-    """The rank of each category of a column of pandas or of an Enum of Polars; else empty."""
-    if containers.is_polars_column(column):
-        is_enum = column.dtype == sys.modules["polars"].Enum
-        categories = column.dtype.categories if is_enum else ()
-    else:
-        categories = getattr(containers.array_of(column), "categories", ())
-    return {category: rank for rank, category in enumerate(categories)}
 
 
 def _mark_missing(codes: Ints, labels: Iterable[Hashable]) -> Ints:

@@ -21,8 +21,11 @@ from sklearn_ndcg._checks import Ints
 from sklearn_ndcg._metrics import inputs
 from sklearn_ndcg._rows import columns
 from sklearn_ndcg._rows.containers import Column, Table
-from sklearn_ndcg._rows.grouping import Grouping
-from sklearn_ndcg._rows.id_warnings import warn_of_equal_relevance, warn_of_single_documents
+from sklearn_ndcg._rows.grouping import (
+    Grouping,
+    warn_of_equal_relevance,
+    warn_of_single_documents,
+)
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg._selection import libraries, refusals, stopping
 from sklearn_ndcg._selection.leaks import QuerySizes

@@ -11,11 +11,10 @@ from typing import Any, Unpack
 import numpy as np
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Cutoff, is_integer, is_number
+from sklearn_ndcg._checks import Cutoff, is_number
 from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions
 from sklearn_ndcg._metrics.values import Totals, report_undefined
-from sklearn_ndcg._rows.containers import is_pandas
-from sklearn_ndcg._rows.id_warnings import warn_of_single_documents
+from sklearn_ndcg._rows.grouping import warn_of_single_documents
 from sklearn_ndcg.frames import _engines, _parts
 
 __all__ = ["ndcg_by_query", "ndcg_score"]
@@ -29,14 +28,12 @@ def ndcg_by_query(
     groups: str | Sequence[str],
     k: Cutoff = None,
     working_memory: float | None = None,
-    verbose: bool = False,
     **options: Unpack[NDCGOptions],
 ) -> Any:
     """DCG, ideal DCG and NDCG of every query in a table, as a table of the same engine.
 
     The engine gives the rows of whole queries, in passes or partitions as in `ndcg_score`, and they
-    are scored as arrays are. For a LazyFrame of Polars or a DataFrame of PySpark or Dask, values
-    are computed when the result is collected.
+    are scored as arrays are.
 
     Parameters
     ----------
@@ -46,7 +43,6 @@ def ndcg_by_query(
 
     y_true, y_score : str
         The columns of relevance and of predicted scores. NaN and null in `y_true` are unjudged.
-        Columns of pandas may also have integers as names.
 
     groups : str or list of str
         The column of query ids, or several that make up the id.
@@ -55,12 +51,7 @@ def ndcg_by_query(
         Cutoff, as in `sklearn_ndcg.ndcg_score`.
 
     working_memory : float, default=None
-        As in `ndcg_score`. If it is given, PySpark and Dask count the rows at once; if not, the
-        number of partitions is Spark's `spark.sql.shuffle.partitions` or that of the Dask
-        DataFrame.
-
-    verbose : bool, default=False
-        Whether to print a line after each pass, or the number of partitions.
+        As in `ndcg_score`.
 
     **options
         `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and `undefined`, as in
@@ -70,9 +61,9 @@ def ndcg_by_query(
     -------
     frame
         The columns of `groups`, `n_documents` (the judged ones if ``unjudged="omit"``), `dcg`,
-        `ideal_dcg` and `ndcg`. An eager table is sorted by id, others are in any order. A query
-        with an invalid row (NaN or null score or relevance, a score of inf) has nulls. DuckDB
-        computes the results at once, and returns a relation in memory.
+        `ideal_dcg` and `ndcg`, computed at once and held in memory: of a LazyFrame a DataFrame. It
+        is sorted by id if `frame` is eager, and else in any order. A query with an invalid row (NaN
+        or null score or relevance, a score of inf) has nulls.
 
     Raises
     ------
@@ -82,7 +73,6 @@ def ndcg_by_query(
     ValueError
         If a column is missing, ``ties="stable"`` needs an order of rows that the engine does not
         keep, an id has a null or NaN, or a gain is negative, infinite or not in the table of gains.
-        Errors in the data are raised when the data are read.
 
     RuntimeError
         As in `ndcg_score`.
@@ -90,8 +80,7 @@ def ndcg_by_query(
     Warns
     -----
     UndefinedMetricWarning
-        As in `sklearn_ndcg.ndcg_samples`, if the results are computed at once. Lazy results do not
-        warn: with ``undefined="warn"`` undefined queries have 0.
+        As in `sklearn_ndcg.ndcg_samples`.
 
     See Also
     --------
@@ -105,23 +94,18 @@ def ndcg_by_query(
     ...     {"query": ["b", "a", "a"], "grade": [1, 3, 2], "score": [0.5, 0.4, 0.9]}
     ... )
     >>> by_query = ndcg_by_query(rows, y_true="grade", y_score="score", groups="query")
-    >>> by_query.sort("query").collect().rows()
+    >>> by_query.sort("query").rows()
     [('a', 2, 3.8927..., 4.2618..., 0.9134...), ('b', 1, 1.0, 1.0, 1.0)]
     """
     columns = {"groups": groups, "y_true": y_true, "y_score": y_score}
-    measure, table, numbers = _open(ndcg_by_query, frame, columns, k, options, working_memory)
-    lazy = table.result_is_lazy
-    task = table.task(_parts.score_part, measure, {"k": k, **options}, lazy)
-    caller = "ndcg_by_query" if verbose else ""
-    if lazy:
-        return table.lazy_result(task, caller)
-    results = list(table.run(task, caller))
+    measure, table = _open(ndcg_by_query, frame, columns, k, options, working_memory)
+    task = table.task(_parts.score_part, measure, {"k": k, **options})
+    results = list(table.run(task))
     n_queries = sum(len(result.table) for result in results)
     n_undefined = sum(result.n_undefined for result in results)
     warn_of_single_documents(sum(result.n_single for result in results), n_queries)
     report_undefined(measure, n_undefined, n_queries)
-    by_query = table.to_engine([result.table for result in results])
-    return by_query.rename(columns=numbers) if numbers else by_query
+    return table.to_engine([result.table for result in results])
 
 
 def ndcg_score(
@@ -133,7 +117,6 @@ def ndcg_score(
     k: Cutoff = None,
     sample_weight: str | None = None,
     working_memory: float | None = None,
-    verbose: bool = False,
     **options: Unpack[NDCGOptions],
 ) -> float:
     """NDCG of a table, averaged over queries, in bounded memory if the table is lazy.
@@ -164,9 +147,6 @@ def ndcg_score(
         rows fit, at least one partition for each core of Spark or each partition of Dask. None is
         the `working_memory` of `sklearn.get_config`, 1024 unless it was set. The documents of a
         query are always together, however many they are.
-
-    verbose : bool, default=False
-        Whether to print a line for each pass or partition.
 
     **options
         `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and `undefined` of
@@ -217,10 +197,12 @@ def ndcg_score(
     columns = {"groups": groups, "y_true": y_true, "y_score": y_score}
     if sample_weight is not None:
         columns["sample_weight"] = sample_weight
-    measure, table, _ = _open(ndcg_score, frame, columns, k, options, working_memory)
+    measure, table = _open(ndcg_score, frame, columns, k, options, working_memory)
     task = table.task(_parts.sum_part, measure, {"k": k, **options})
-    wrong, totals, n_queries, n_single, n_undefined = [], [], 0, 0, 0
-    for result in table.run(task, "ndcg_score" if verbose else ""):
+    wrong: list[_parts.WrongPart] = []
+    totals: list[Totals] = []
+    n_queries = n_single = n_undefined = 0
+    for result in table.run(task):
         wrong += result.wrong
         if result.totals is not None:
             totals.append(result.totals)
@@ -244,8 +226,8 @@ def _open(
     k: Any,
     options: Any,
     memory: float | None,
-) -> tuple[NDCG, Any, dict[str, int]]:
-    """The measure, the engine of a table, and columns whose names are numbers in pandas."""
+) -> tuple[NDCG, _engines.Engine]:
+    """The measure, and the engine of a table."""
     if "segments" in options:
         raise TypeError(
             f"{caller.__name__} has no option 'segments'. Pass the columns of segments and of ids, "
@@ -255,34 +237,19 @@ def _open(
     measure = NDCG.of(caller, k, options)
     if memory is not None and not (is_number(memory) and 0 < memory < np.inf):
         raise ValueError(f"working_memory must be a number of MiB above 0 or None, got {memory!r}.")
-    columns, numbers = {}, {}
+    columns = {}
     for argument, name in names.items():
         is_list = argument == "groups" and np.iterable(name) and not isinstance(name, str)
         columns[argument] = list(name) if is_list else [name]
-        is_named = bool(columns[argument])
-        for number, key in enumerate(columns[argument]):
-            if is_pandas(frame) and is_integer(key) and key in frame.columns:
-                # Narwhals needs text
-                columns[argument][number], numbers[str(key)] = str(key), key
-                if str(key) in frame.columns:
-                    raise ValueError(
-                        f"{argument}={key!r} names a column of the table, but it has a column "
-                        f"{str(key)!r}, too, and names are compared as text. Pass "
-                        f"frame.rename(columns={{{key!r}: 'a name'}})."
-                    )
-            elif not isinstance(key, str):
-                is_named = False
-        if not is_named:
+        if not columns[argument] or not all(isinstance(key, str) for key in columns[argument]):
             raise TypeError(f"{argument} must name a column, got {name!r}.")
-    if numbers:
-        frame = frame.rename(columns={number: text for text, number in numbers.items()})
     table = _engines.open_table(frame, columns, memory)
     if measure.tie_rule.uses_order and not table.keeps_order():
         raise ValueError(
             "ties='stable' and ignore_ties=True need the order of the rows, which this engine does "
             "not keep. Pass ties='average' or use Polars or DuckDB (preserve_insertion_order=true)."
         )
-    return measure, table, numbers
+    return measure, table
 
 
 _checks.publish(globals())

@@ -12,7 +12,6 @@ from functools import partial, reduce
 from importlib import import_module
 from math import ceil
 from numbers import Number
-from time import perf_counter
 from typing import Any, ClassVar
 from uuid import uuid4
 
@@ -22,7 +21,7 @@ from sklearn_ndcg._checks import import_optional
 from sklearn_ndcg._metrics.measure import NDCG
 from sklearn_ndcg.frames import _parts
 from sklearn_ndcg.frames._narwhals import Native, Table, check_version, nw
-from sklearn_ndcg.frames._parts import Columns, Options, QueryTable, Result, Task
+from sklearn_ndcg.frames._parts import Columns, Options, Result, Task
 
 # About twice what a row was measured to take, as Arrow and as arrays: the rest is for the engine.
 _BYTES_PER_ROW = 144
@@ -35,15 +34,12 @@ class Engine:
     """An eager table, which is a single part, and the base of other engines.
 
     `columns` has the names of columns by argument, and `memory` is what a part may take, in MiB. A
-    task computes the result of a part from its rows. `caller` is the name of a public function,
-    under which progress is printed, or empty.
+    task computes the result of a part from its rows.
     """
 
     is_eager: ClassVar = True  # whether the table is in memory, in an order
-    result_is_lazy: ClassVar = False  # whether results by query are computed when they are read
     n_copies: ClassVar = 1  # of each row, in the memory of a part
     reader: ClassVar = ""  # the library whose version decides which Narwhals is needed
-    part_noun: ClassVar = "pass"
     error_note: ClassVar = (
         "This was pass {i} of {n} over the table: {n_read:,} of its {n_rows:,} rows had been "
         "scored."
@@ -54,7 +50,7 @@ class Engine:
 
     def __init__(self, native: object, columns: Columns, memory: float | None) -> None:
         self.columns, self.keys = columns, columns["groups"]
-        self.memory, self.has_limit = memory or get_config()["working_memory"], memory is not None
+        self.memory = memory or get_config()["working_memory"]
         self.names = list(dict.fromkeys(name for names in columns.values() for name in names))
         self.hash_name = max(self.names, key=len) + "_"  # not the name of any column
         self.table = self.select(native)
@@ -93,29 +89,26 @@ class Engine:
         return max(1, min(n_rows, wanted * ceil(n_bytes / (self.memory * 2**20 * wanted))))
 
     def task(
-        self, function: Callable[..., Result], measure: NDCG, options: Options, *others: object
+        self, function: Callable[..., Result], measure: NDCG, options: Options
     ) -> Task[Result]:
         """What is done with the rows of each part: a function of `_parts`, for a measure.
 
         `options` are those of the measure, as plain data that can be sent to workers.
         """
-        return partial(function, self.columns, measure, *others)
+        return partial(function, self.columns, measure)
 
     def results_of_parts(self, task: Task[Result], n: int) -> Iterator[Result | Exception]:
         """The task's result for each of n parts, or its error."""
         yield task(self.native)
 
-    def run(self, task: Task[Result], caller: str) -> Iterator[Result]:
+    def run(self, task: Task[Result]) -> Iterator[Result]:
         """The task's result for each part."""
-        (n_rows, n), i, n_read, start = self.counts(), 0, 0, perf_counter()
+        (n_rows, n), i, n_read = self.counts(), 0, 0
         try:
             for result in self.results_of_parts(task, n):
                 if isinstance(result, Exception):  # of a worker
                     raise result
                 i, n_read = i + 1, n_read + result.n_rows
-                if caller:
-                    rows = f"{n_read:,} of {n_rows:,} rows, {perf_counter() - start:.1f} s"
-                    print(f"[{caller}] {self.part_noun} {i} of {n}: {rows}")
                 yield result
             if n_read != n_rows:
                 raise RuntimeError(_changed(n_rows, n_read, n))
@@ -124,8 +117,8 @@ class Engine:
                 error.add_note(self.error_note.format(i=i + 1, n=n, n_read=n_read, n_rows=n_rows))
             raise
 
-    def to_engine(self, tables: list[object]) -> object:
-        """The results of all parts as a table of the engine, which is eager."""
+    def to_engine(self, tables: list[object]) -> Any:
+        """The results of all parts as a table of the engine."""
         return nw.concat([nw.from_native(table) for table in tables]).to_native()
 
 
@@ -135,8 +128,7 @@ class Passes(Engine):
     An engine may override `select`, which returns the needed columns as a lazy frame of Narwhals.
     It defines ``with_hash(native, columns)``, which adds an integer column `hash_name`: from 0 to
     `_N_HASHES` - 1, equal for equal values in the given columns, the keys or all columns. Its
-    `keeps_order` says whether it reads rows in their order, filtered or not. If its results are
-    lazy, it defines `lazy_result`, and otherwise `to_engine`.
+    `keeps_order` says whether it reads rows in their order, filtered or not.
     """
 
     is_eager = False
@@ -171,8 +163,6 @@ class Passes(Engine):
 class Polars(Passes):
     """A LazyFrame of Polars."""
 
-    result_is_lazy = True
-
     def keeps_order(self) -> bool:
         return True
 
@@ -184,23 +174,6 @@ class Polars(Passes):
         # hashed again, as otherwise equal keys would all have the hash 0
         hashes = reduce(lambda code, other: code.hash() ^ other, others, first)
         return native.with_columns((hashes % _N_HASHES).cast(polars.Int64).alias(self.hash_name))
-
-    def lazy_result(self, task: Task[QueryTable], caller: str) -> object:
-        """A LazyFrame that reads the table, pass by pass, when it is collected."""
-
-        def results(
-            columns: list[str] | None, predicate: object, n_rows: int | None, _: int | None
-        ) -> Iterator[object]:
-            for result in self.run(task, caller):
-                rows = result.table.slice(0, n_rows)
-                n_rows = None if n_rows is None else n_rows - len(rows)
-                rows = rows if predicate is None else rows.filter(predicate)
-                yield rows if columns is None else rows.select(columns)
-                if n_rows == 0:
-                    return
-
-        schema = task(self.native.clear().collect()).table.schema
-        return import_module("polars.io.plugins").register_io_source(results, schema=schema)
 
 
 class DuckDB(Passes):
@@ -219,15 +192,15 @@ class DuckDB(Passes):
         *hashed, name = ('"' + name.replace('"', '""') + '"' for name in [*columns, self.hash_name])
         return native.project(f"*, (hash({', '.join(hashed)}) % {_N_HASHES})::bigint as {name}")
 
-    def to_engine(self, tables: list[object]) -> object:
+    def to_engine(self, tables: list[object]) -> Any:
         # DuckDB finds the table among the variables of the code that calls `query`, on the
         # connection of the relation, unless the user has a table of that name
-        name = f"sklearn_ndcg_{uuid4().hex}"
-        variables = {name: super().to_engine(tables), "relation": self.native}
+        sklearn_ndcg_results_by_query = super().to_engine(tables)  # noqa: F841
+        view = f"sklearn_ndcg_{uuid4().hex}"
         try:
-            return eval(f"relation.query('{name}_rows', 'from {name}')", variables)  # noqa: S307
+            return self.native.query(view, "from sklearn_ndcg_results_by_query")
         finally:
-            self.native.query(f"{name}_rows", f"drop view {name}_rows")  # which DuckDB 1 keeps
+            self.native.query(view, f"drop view {view}")  # which DuckDB 1 keeps
 
 
 class Dataset(DuckDB):
@@ -243,30 +216,19 @@ class Partitions(Engine):
     An engine may override `select`, which may return a frame of Narwhals without rows. It defines
     `counts`; ``results_of_parts(task, n)``, which shuffles the rows into n partitions, equal keys
     into the same one, and gives the task's result for each, from a worker, or its error; and
-    ``results_by_query(task, n)``, the results of all partitions as one lazy table. There None is
-    the engine's own number of partitions.
+    `to_engine`.
     """
 
     is_eager = False
-    result_is_lazy = True
-    part_noun = "partition"
     error_note = (
         "The {n_rows:,} rows of the table were divided into {n} partitions, which workers score. "
         "If one is too large, pass a smaller working_memory."
     )
-    results_by_query: Callable[[Task[QueryTable], int | None], object]
 
     def task(
-        self, function: Callable[..., Result], measure: NDCG, options: Options, *others: object
+        self, function: Callable[..., Result], measure: NDCG, options: Options
     ) -> Task[Result]:
-        return _parts.portable(function, self.columns, options, *others)
-
-    def lazy_result(self, task: Task[QueryTable], caller: str) -> object:
-        """A lazy table of the engine; rows are counted only if memory is limited."""
-        n = self.counts()[1] if self.has_limit else None
-        if caller:
-            print(f"[{caller}] {n or 'the default number of'} partitions")
-        return self.results_by_query(task, n)
+        return _parts.portable(function, self.columns, options)
 
 
 class Spark(Partitions):
@@ -285,37 +247,29 @@ class Spark(Partitions):
         wanted = int(setting) if setting.isdigit() else 1
         return n_rows, self.n_parts(n_rows, getattr(context, "defaultParallelism", wanted))
 
-    def map_partitions(
-        self, function: Callable[[Native], Iterable[object]], n: int | None, schema: Native | str
-    ) -> Native:
-        """A function's results for partitions of whole queries, as batches of Arrow."""
-
-        def of_batches(batches: Iterable[object]) -> Iterator[object]:
-            listed = list(batches)
-            if listed:
-                yield from function(import_module("pyarrow").Table.from_batches(listed))
-
-        keys = [f"`{key}`" for key in self.keys]
-        partitions = self.native.repartition(*(keys if n is None else [n, *keys]))
-        return partitions.mapInArrow(of_batches, schema)
-
     def results_of_parts(self, task: Task[Result], n: int) -> Iterator[Result | Exception]:
-        def pickled(rows: object) -> list[object]:
-            result: Result | Exception
-            try:
-                result = task(rows)
-            except (ImportError, TypeError, ValueError) as error:  # another attempt cannot help
-                result = error
-            return [import_module("pyarrow").record_batch({"result": [pickle.dumps(result)]})]
+        def pickled(batches: Iterable[object]) -> Iterator[object]:
+            pyarrow, listed = import_module("pyarrow"), list(batches)
+            if listed:
+                result: Result | Exception
+                try:
+                    result = task(pyarrow.Table.from_batches(listed))
+                except (ImportError, TypeError, ValueError) as error:  # another attempt cannot help
+                    result = error
+                yield pyarrow.record_batch({"result": [pickle.dumps(result)]})
 
-        for (result,) in self.map_partitions(pickled, n, "result binary").collect():
+        partitions = self.native.repartition(n, *(f"`{key}`" for key in self.keys))
+        results = partitions.mapInArrow(pickled, "result binary").collect()
+        for (result,) in results:
             yield pickle.loads(result)  # noqa: S301
+        if not results:  # partitions without rows give none
+            yield task(self.native.toArrow())
 
-    def results_by_query(self, task: Task[QueryTable], n: int | None) -> Native:
+    def to_engine(self, tables: list[object]) -> Any:
         schema = self.native.select([f"`{key}`" for key in self.keys]).schema
         for name, dtype in _parts.RESULT_COLUMNS.items():
             schema.add(name, "long" if dtype.is_integer() else "double")
-        return self.map_partitions(lambda rows: task(rows).table.to_batches(), n, schema)
+        return self.native.sparkSession.createDataFrame(super().to_engine(tables), schema)
 
 
 class Dask(Partitions):
@@ -336,11 +290,10 @@ class Dask(Partitions):
         n_rows = len(self.frame)
         return n_rows, self.n_parts(n_rows, self.frame.npartitions)
 
-    def shuffled(self, n: int | None) -> Native:
-        """The table in n partitions of whole queries; in Dask's number of them if n is None."""
-        rows, keys, name = self.frame[self.names], self.keys, self.hash_name
-        if n is not None:  # by rows, not by values of the index
-            rows = rows.clear_divisions().repartition(npartitions=n)
+    def results_of_parts(self, task: Task[Result], n: int) -> Iterator[Result]:
+        keys, name = self.keys, self.hash_name
+        # by rows, not by values of the index
+        rows = self.frame[self.names].clear_divisions().repartition(npartitions=n)
 
         def with_hash(rows: Any) -> Any:  # Dask's own hash tells equal decimals and zeros apart
             pandas, ids = import_module("pandas"), rows[keys].copy()
@@ -352,15 +305,13 @@ class Dask(Partitions):
             return rows.assign(**{name: pandas.util.hash_pandas_object(ids, index=False)})
 
         hashed = rows.map_partitions(with_hash, meta=with_hash(self.native))
-        return hashed.shuffle(on=name, npartitions=n, ignore_index=True)
-
-    def results_of_parts(self, task: Task[Result], n: int) -> Iterator[Result]:
+        shuffled = hashed.shuffle(on=name, npartitions=n, ignore_index=True)
         dask = import_module("dask")
-        yield from dask.compute(*map(dask.delayed(task), self.shuffled(n).to_delayed()))
+        yield from dask.compute(*map(dask.delayed(task), shuffled.to_delayed()))
 
-    def results_by_query(self, task: Task[QueryTable], n: int | None) -> Native:
-        empty = task(self.native).table
-        return self.shuffled(n).map_partitions(lambda rows: task(rows).table, meta=empty)
+    def to_engine(self, tables: list[object]) -> Any:
+        by_query = super().to_engine(tables).reset_index(drop=True)
+        return import_module("dask.dataframe").from_pandas(by_query, npartitions=1)
 
 
 # By package and class. Any other table that Narwhals knows is eager.
@@ -405,6 +356,11 @@ def _check_columns(schema: Any, columns: Columns) -> None:
                 way = ": bring lists to a row per document, as .explode does" * may_be_lists
                 raise TypeError(
                     f"{argument}={name!r} must be a column of numbers, not {dtype}{way}."
+                )
+            if argument in {"groups", "y_score"} and dtype in (nw.Int128, nw.UInt128):
+                raise TypeError(
+                    f"{argument}={name!r} must not have integers of 128 bits, of which NumPy would "
+                    f"make some equal: cast the column, for example to Int64. Got {dtype}."
                 )
     keys = columns["groups"]
     if len(set(keys)) < len(keys) or {key.lower() for key in keys} & set(_parts.RESULT_COLUMNS):

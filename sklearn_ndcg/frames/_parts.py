@@ -18,7 +18,7 @@ from sklearn_ndcg._metrics.array_rankings import rankings_of
 from sklearn_ndcg._metrics.measure import NDCG
 from sklearn_ndcg._metrics.rankings import Rankings, WrongRows
 from sklearn_ndcg._metrics.row_names import PartNames, counted
-from sklearn_ndcg._metrics.values import Totals, Values, report_undefined
+from sklearn_ndcg._metrics.values import Totals, Values
 from sklearn_ndcg._rows.ids import first_rows
 from sklearn_ndcg.frames._narwhals import Column, Frame, Native, nw
 
@@ -74,9 +74,7 @@ Result = TypeVar("Result", bound=PartTotals | QueryTable)
 Task = Callable[[Native], Result]  # from the rows of a part
 
 
-def portable(
-    function: Callable[..., Result], columns: Columns, options: Options, *others: object
-) -> Task[Result]:
+def portable(function: Callable[..., Result], columns: Columns, options: Options) -> Task[Result]:
     """A function of this module that only needs the rows of a part, to be sent to workers.
 
     It is an inner function, which is sent by value, and takes plain data, so that it starts on any
@@ -95,7 +93,7 @@ def portable(
                 f"Every worker needs sklearn_ndcg {expected} with its extra `frames`, and PyArrow; "
                 f"one has {version}."
             )
-        result: Result = getattr(module, name)(columns, module.NDCG(**options), *others, rows)
+        result: Result = getattr(module, name)(columns, module.NDCG(**options), rows)
         return result
 
     return run
@@ -120,12 +118,8 @@ def sum_part(columns: Columns, measure: NDCG, rows: Native) -> PartTotals:
     return PartTotals(len(table), values.totals(), len(values.weight), n_single, n_undefined)
 
 
-def score_part(columns: Columns, measure: NDCG, lazy: bool, rows: Native) -> QueryTable:
-    """The results of each query, sorted by id; nulls if a query has a wrong row.
-
-    The engine joins a lazy result itself, so undefined queries that are an error raise here.
-    Otherwise the caller counts them in all parts.
-    """
+def score_part(columns: Columns, measure: NDCG, rows: Native) -> QueryTable:
+    """The results of each query, sorted by id; nulls if a query has a wrong row."""
     table = nw.from_native(rows, eager_only=True)
     keys = table.select(columns["groups"])
     if not len(table):
@@ -149,8 +143,6 @@ def score_part(columns: Columns, measure: NDCG, lazy: bool, rows: Native) -> Que
     if measure.k == "retrieved":  # the ideal at 1 only shows whether NDCG is defined
         ideal[queries.n_retrieved() == 0] = 0
     n_undefined = int(np.count_nonzero(values.undefined & ~is_null))
-    if lazy and measure.undefined_rule.raises:
-        report_undefined(measure, n_undefined, len(queries))
     results = {
         "n_documents": np.bincount(codes, weights=judged).astype(np.int64),
         "dcg": np.where(is_null, np.nan, dcg[:, 0]),
@@ -226,7 +218,7 @@ def _nan_as_null(column: Column) -> Column:
 def _exact(column: Column) -> Column:
     """A column to compare: its ranks if an array of floats would make distinct values equal."""
     is_rounded = column.dtype.is_integer() and column.null_count()
-    return column.rank("dense") if is_rounded or column.dtype in _NOT_IN_NUMPY else column
+    return column.rank("dense") if is_rounded or column.dtype == nw.Decimal else column
 
 
 def _numbers(column: Column) -> Numbers:

@@ -134,8 +134,7 @@ class SegmentTable(Printed):
         What was computed for each query, with its cutoff: "NDCG@10".
 
     segments : list of length n_segments
-        The ids of the segments, sorted, or in the order of their categories; tuples if `segments`
-        had several columns.
+        The ids of the segments, sorted; tuples if `segments` had several columns.
 
     mean : ndarray of shape (n_segments,)
         The NDCG of each segment; nan if none of its queries can be scored.
@@ -358,8 +357,8 @@ class Comparison(Printed):
         For each ranker the share of these queries with a returned document, by its name alone.
 
     by_segment : dict of Comparison
-        The comparison in each segment with two queries or more, by its id, sorted or in the order
-        of categories; empty without `segments`.
+        The comparison in each segment with two queries or more, by its id, sorted; empty without
+        `segments`.
 
     wins, ties, losses : ndarray of int of shape (n_pairs,)
         Numbers of queries in which the first is better, equal or worse.

@@ -17,7 +17,6 @@ from sklearn_ndcg._metrics.measure import DCG, Measure
 from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
 from sklearn_ndcg._metrics.values import refuse_weights_of_0, report_undefined
 from sklearn_ndcg._rows.grouping import as_python
-from sklearn_ndcg._rows.ids import category_order
 from sklearn_ndcg._rows.label_texts import shown_labels
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg.inference._statistics import (
@@ -200,12 +199,9 @@ def _judged_shares(scored: Sequence[tuple[Rankings, Measure]]) -> JudgedShares |
 
 
 def _segments_of(rankings: Rankings, segments: Any, weight: Floats) -> tuple[list[Any], Ints]:
-    """The names of segments, sorted or in the order of their categories, and that of each query."""
+    """The names of segments, sorted, and that of each query."""
     labels, segment_of = rankings.labels_of_queries(segments, "segments", weight)
-    names = as_python(labels)
-    order = category_order(names, segments, rankings.shape[0])
-    position = np.argsort(order)
-    return [names[number] for number in order], np.where(segment_of < 0, -1, position[segment_of])
+    return as_python(labels), segment_of
 
 
 def scored_weights(values: Floats, weight: Floats) -> Floats:

@@ -49,10 +49,7 @@ class Engine:
         self.library = pytest.importorskip(library.get(name, name))
         self.session = request.getfixturevalue("spark") if name == "pyspark" else None
         self.folder = request.getfixturevalue("tmp_path")
-        self.is_lazy = name in {"polars lazy", "pyspark", "dask"}
         self.has_order = name not in {"pyspark", "dask"}
-        self.error = Exception if name == "pyspark" else ValueError  # Spark wraps workers' errors
-        self.part_noun = "pass" if self.has_order else "partition"
 
     def __call__(self, columns):
         arrow = pytest.importorskip("pyarrow").table(columns)

@@ -1,4 +1,4 @@
-"""NDCG of a table: every engine gives the values of arrays, and lazy ones stay lazy."""
+"""NDCG of a table: every engine gives the values of arrays."""
 
 import re
 import sys
@@ -19,7 +19,7 @@ from frame_data import (
     expected_score,
     memory_of,
 )
-from helpers import follow, ideal, result_rows
+from helpers import ideal, result_rows
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ndcg import CONVENTIONS
@@ -76,7 +76,9 @@ def test_every_option_gives_the_values_of_arrays(engine, options):
 def test_columns_and_engine_of_the_result(engine):
     table = engine(draw_columns())
     result = ndcg_by_query(table, **COLUMNS, undefined=0.0)
-    if engine.name != "dataset":
+    if engine.name == "polars lazy":
+        assert type(result) is engine.library.DataFrame
+    elif engine.name != "dataset":
         assert type(result) is type(table)
     result = result.compute() if engine.name == "dask" else result
     schema = nw.from_native(result).collect_schema()
@@ -142,24 +144,40 @@ def test_y_score_keeps_its_order_beside_a_null():
     assert [row[-1] for row in result_rows(ndcg_by_query(frame, **COLUMNS))] == [1, None]
 
 
-@pytest.mark.parametrize("kind", ["Int128", "UInt128", "hugeint", "decimal[pyarrow]"])
-def test_y_score_and_groups_of_128_bits(kind):
-    first, second = Decimal(2**70), Decimal(2**70 + 1)
-    bits = pa.decimal128(38, 0)
-    q = pa.array([second, second, first, first], bits)
-    s = pa.array([first, second, second, first], bits)
-    table = pa.table({"q": q, "y": [0, 1, 1, 0], "s": s})
-    if kind == "decimal[pyarrow]":
-        frame = table.to_pandas(types_mapper=pd.ArrowDtype)
-    elif kind == "hugeint":
-        duckdb = pytest.importorskip("duckdb")
-        frame = duckdb.from_arrow(table).project("q::hugeint as q, y, s::hugeint as s")
+BITS = pa.decimal128(38, 0)
+FIRST, LAST = Decimal(2**70), Decimal(2**70 + 1)
+LARGE = {  # numbers that float64 would make equal
+    "q": pa.array([LAST, LAST, FIRST, FIRST], BITS),
+    "y": [0, 1, 1, 0],
+    "s": pa.array([FIRST, LAST, LAST, FIRST], BITS),
+}
+
+
+@both_functions
+@pytest.mark.parametrize("name", ["q", "s"])
+@pytest.mark.parametrize("kind", ["Int128", "UInt128", "hugeint", "uhugeint"])
+def test_integers_of_128_bits_are_refused(kind, name, function):
+    table = pa.table(LARGE | {"q s".replace(name, "").strip(): [1, 1, 2, 2]})
+    if "huge" in kind:
+        relation = pytest.importorskip("duckdb").from_arrow(table)
+        frame = relation.project(f"* replace ({name}::{kind} as {name})")
     else:
         polars = pytest.importorskip("polars")
         if not hasattr(polars, kind):
             pytest.skip(f"this Polars has no {kind}")
-        dtype = getattr(polars, kind)
-        frame = polars.from_arrow(table).lazy().cast({"q": dtype, "s": dtype})
+        frame = polars.from_arrow(table).lazy().cast({name: getattr(polars, kind)})
+    argument = {"q": "groups", "s": "y_score"}[name]
+    with pytest.raises(TypeError, match=f"^{argument}='{name}' must not have integers of 128 bits"):
+        function(frame, **COLUMNS)
+
+
+@pytest.mark.parametrize("library", ["pandas", "duckdb"])
+def test_decimals_keep_their_order(library):
+    table = pa.table(LARGE)
+    if library == "pandas":
+        frame = table.to_pandas(types_mapper=pd.ArrowDtype)
+    else:
+        frame = pytest.importorskip("duckdb").from_arrow(table)
     arguments = COLUMNS | {"working_memory": 0.0005, "ties": "worst"}
     assert ndcg_score(frame, **arguments) == 1
     rows = result_rows(ndcg_by_query(frame, **arguments))
@@ -185,11 +203,8 @@ def test_undefined_warns_once_of_all_passes(engine):
     [warning] = [item for item in caught if item.category is UndefinedMetricWarning]
     assert str(warning.message) == str(expected[0].message)
     assert warning.filename == __file__
-    if engine.is_lazy:  # it has no caller to warn
-        result_rows(ndcg_by_query(engine(columns), **arguments))
-    else:
-        with pytest.warns(UndefinedMetricWarning, match=re.escape(str(warning.message))):
-            ndcg_by_query(engine(columns), **arguments)
+    with pytest.warns(UndefinedMetricWarning, match=re.escape(str(warning.message))):
+        ndcg_by_query(engine(columns), **arguments)
 
 
 def test_undefined_raise_counts_the_queries_of_all_passes(engine):
@@ -198,12 +213,9 @@ def test_undefined_raise_counts_the_queries_of_all_passes(engine):
         expected_score(columns, undefined="raise")
     message = re.escape(str(expected.value))
     arguments = COLUMNS | {"undefined": "raise", "working_memory": memory_of(4)}
-    with pytest.raises(ValueError, match=message):
-        ndcg_score(engine(columns), **arguments)
-    if engine.is_lazy:  # the first part with such queries raises
-        message = "NDCG is undefined for"
-    with pytest.raises(Exception, match=message):
-        result_rows(ndcg_by_query(engine(columns), **arguments))
+    for function in (ndcg_score, ndcg_by_query):
+        with pytest.raises(ValueError, match=message):
+            function(engine(columns), **arguments)
 
 
 def test_undefined_omit_is_null_and_not_nan_in_duckdb():
@@ -290,9 +302,8 @@ def test_a_query_that_is_null_needs_no_gain(any_engine, unjudged, expected):
 
 def test_a_query_that_is_null_is_not_undefined(any_engine):
     columns = {"q": [1, 2, 2], "y": [1, 1, 0], "s": [np.nan, 1, 0]}
-    for table in (any_engine(columns), pd.DataFrame(columns)):  # of which the eager one may warn
-        rows = result_rows(ndcg_by_query(table, **COLUMNS))
-        assert_same_rows(rows, [(1, 1, None, None, None), (2, 2, 1, 1, 1)])
+    rows = result_rows(ndcg_by_query(any_engine(columns), **COLUMNS))
+    assert_same_rows(rows, [(1, 1, None, None, None), (2, 2, 1, 1, 1)])
 
 
 NO_GAIN = {
@@ -307,9 +318,8 @@ def test_a_relevance_without_a_gain_is_an_error(any_engine, y, gain, message):
     table = any_engine({"q": [1, 1, 2], "s": [0.0, 1, 2], "y": y})
     with pytest.raises(ValueError, match=message):
         ndcg_score(table, **COLUMNS, gain=gain)
-    if any_engine.name != "pyspark" or gain == "exponential":  # Spark tries again, which is slow
-        with pytest.raises(any_engine.error, match=message):
-            result_rows(ndcg_by_query(table, **COLUMNS, gain=gain))
+    with pytest.raises(ValueError, match=message):
+        ndcg_by_query(table, **COLUMNS, gain=gain)
 
 
 # --- groups
@@ -322,8 +332,8 @@ def test_groups_with_missing_ids_are_counted_in_all_passes(engine):
     arguments = COLUMNS | {"groups": ["q", "day"], "working_memory": memory_of(7)}
     with pytest.raises(ValueError, match=r"groups \(q, day\) has 3 missing ids"):
         ndcg_score(engine(columns), **arguments)
-    with pytest.raises(engine.error, match=r"groups \(q, day\) has [123] missing id"):
-        result_rows(ndcg_by_query(engine(columns), **arguments))
+    with pytest.raises(ValueError, match=r"groups \(q, day\) has [123] missing id"):
+        ndcg_by_query(engine(columns), **arguments)
 
 
 def test_groups_that_are_nan_are_missing_ids(engine):
@@ -332,25 +342,6 @@ def test_groups_that_are_nan_are_missing_ids(engine):
     n = np.isnan(columns["q"]).sum()
     with pytest.raises(ValueError, match=rf"groups \(q\) has {n} missing ids"):
         ndcg_score(engine(columns), **COLUMNS, working_memory=memory_of(7))
-
-
-@both_functions
-@pytest.mark.parametrize("argument", ["groups", "y_true"])
-def test_a_number_and_its_text_as_names_are_told_apart(function, argument):
-    """Narwhals would see two columns of one name."""
-    table = pd.DataFrame({0: [1, 1, 0], "0": [1, 0, 1], "y": [1, 0, 1], "s": [1.0, 2, 3]})
-    names = {"groups": "y", "y_true": "y", "y_score": "s", "undefined": 0} | {argument: 0}
-    with pytest.raises(ValueError, match=f"^{argument}=0 .*a column '0'") as caught:
-        function(table, **names)
-    way = re.search(r"Pass (.*)\.$", str(caught.value))[1]
-    renamed, name = follow(way, frame=table), re.search(": '(.*)'}", way)[1]
-    found = function(renamed, **names | {argument: name})
-    other = table.rename(columns={0: 5, "0": "b"})
-    expected = function(other, **names | {argument: 5})
-    if function is ndcg_score:
-        assert found == expected
-    else:
-        assert found["ndcg"].tolist() == expected["ndcg"].tolist()
 
 
 @pytest.mark.parametrize("groups", [["q"], ["q", "day"]], ids=str)
@@ -473,23 +464,15 @@ def test_inputs_that_are_not_tables(table):
         ndcg_score(table, **COLUMNS)
 
 
-@pytest.mark.parametrize("groups", [0, [0, "day"]], ids=str)
-def test_numbers_name_columns_of_pandas(groups):
-    table = pd.DataFrame(draw_columns()).assign(day="a")
-    numbered = table.rename(columns={"q": 0, "y": 1, "s": 2})
-    before = numbered.copy(deep=True)
-    names = {"y_true": 1, "y_score": np.int64(2), "groups": groups, "undefined": 0}
-    result = ndcg_by_query(numbered, **names)
-    expected = ndcg_by_query(table, **COLUMNS, undefined=0)
-    keys = groups if isinstance(groups, list) else [groups]
-    assert result.columns.tolist() == [*keys, "n_documents", "dcg", "ideal_dcg", "ndcg"]
-    assert result["ndcg"].tolist() == expected["ndcg"].tolist()
-    assert ndcg_score(numbered, **names) == ndcg_score(table, **COLUMNS, undefined=0)
-    pd.testing.assert_frame_equal(numbered, before)
-    with pytest.raises(TypeError, match="groups must name a column, got 7"):
-        ndcg_score(numbered, **(names | {"groups": 7}))
-    with pytest.raises(ValueError, match="y_true='y' is not a column"):
-        ndcg_score(numbered, **(names | {"y_true": "y"}))
+@pytest.mark.parametrize("name", [{"groups": 0}, {"groups": [0, "y"]}, {"y_score": 2}], ids=str)
+def test_numbers_do_not_name_columns(name):
+    numbered = pd.DataFrame(draw_columns()).rename(columns={"q": 0, "s": 2})
+    [argument] = name
+    with pytest.raises(TypeError, match=f"{argument} must name a column, got"):
+        ndcg_score(numbered, **COLUMNS | {"y_true": "y", "groups": "0", "y_score": "2"} | name)
+    named = numbered.rename(columns=str)
+    names = {"y_true": "y", "groups": "0", "y_score": "2", "undefined": 0}
+    assert ndcg_score(named, **names) == expected_score(draw_columns(), undefined=0)
 
 
 @pytest.mark.parametrize("library", ["polars", "pandas"])
@@ -502,66 +485,6 @@ def test_columns_of_lists_are_refused_with_the_way_out(library):
     rows = rows.astype(float) if library == "pandas" else rows
     expected = (ideal([0, 1]) / 1 + ideal([1, 0, 2]) / ideal([2, 1])) / 2
     assert ndcg_score(rows, **COLUMNS) == pytest.approx(expected)
-
-
-# --- lazy results
-
-
-def test_polars_collects_nothing():
-    polars = pytest.importorskip("polars")
-
-    def collected(rows):
-        raise AssertionError("collected")
-
-    frame = polars.LazyFrame(draw_columns())
-    frame = frame.map_batches(collected, schema=frame.collect_schema())
-    result = ndcg_by_query(frame, **COLUMNS)
-    assert isinstance(result, polars.LazyFrame)
-    # the AssertionError, or the one of Polars that quotes it
-    with pytest.raises((AssertionError, polars.exceptions.ComputeError), match="collected"):
-        result.collect()
-
-
-def test_a_lazy_result_of_polars_is_filtered_sliced_and_joined():
-    polars = pytest.importorskip("polars")
-    frame = polars.LazyFrame(draw_columns())
-    lazy = ndcg_by_query(frame, **COLUMNS, undefined=0, working_memory=memory_of(3))
-    whole = lazy.collect()
-    assert len(whole) == 200
-    good = polars.col("ndcg") > 0.8
-    assert lazy.filter(good).select("q").collect().equals(whole.filter(good).select("q"))
-    assert lazy.head(99).filter(good).collect().equals(whole.head(99).filter(good))
-    assert lazy.filter(good).head(3).collect().equals(whole.filter(good).head(3))
-    assert lazy.join(lazy, on="q").select(polars.len()).collect().item() == 200
-    assert lazy.sort("q").collect(engine="streaming").equals(whole.sort("q"))
-
-
-@pytest.mark.ci
-def test_spark_runs_no_job_until_it_is_asked(spark):
-    frame = spark.createDataFrame(pa.table(draw_columns()))
-    spark.sparkContext.setJobGroup("ndcg", "a test")
-    result = ndcg_by_query(frame, **COLUMNS)
-    jobs = spark.sparkContext.statusTracker().getJobIdsForGroup
-    assert not jobs("ndcg")
-    plan = result._jdf.queryExecution().executedPlan().toString()
-    assert plan.count("Exchange hashpartitioning") == 1  # the rows are moved once
-    assert len(result.collect()) == 200
-    assert jobs("ndcg")
-
-
-@pytest.mark.ci
-def test_dask_computes_nothing_until_it_is_asked():
-    dask, computed = pytest.importorskip("dask.dataframe"), []
-
-    def read(i):
-        computed.append(i)
-        return pd.DataFrame(draw_columns())
-
-    frame = dask.from_map(read, [0, 1], meta=pd.DataFrame(draw_columns()))
-    result = ndcg_by_query(frame, **COLUMNS)
-    assert computed == []
-    assert len(result.compute()) == 200
-    assert sorted(computed) == [0, 1]
 
 
 # --- DuckDB

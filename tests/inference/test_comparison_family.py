@@ -1,9 +1,8 @@
 """Rankers compared by several metrics at once: one family of tests."""
 
 import numpy as np
-import pandas as pd
 import pytest
-from helpers import matrices, three_rankers
+from helpers import three_rankers
 from sklearn.metrics import average_precision_score
 
 from sklearn_ndcg import from_lists
@@ -235,52 +234,3 @@ def test_one_margin_does_not_fit_values_below_0():
 def test_families_that_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         compare_rankers(Y, SCORES, **options)
-
-
-# Categories
-
-
-CATEGORIES = ["head", "torso", "tail"]
-
-
-def ordered(values):
-    return pd.Categorical(values, [*CATEGORIES, "unused"], ordered=True)
-
-
-SEGMENTS = {
-    "categorical": ordered,
-    "series": lambda values: pd.Series(ordered(values)),
-    "index": lambda values: pd.CategoricalIndex(ordered(values)),
-    "polars": lambda values: pytest.importorskip("polars").Series(
-        values, dtype=pytest.importorskip("polars").Enum([*CATEGORIES, "unused"])
-    ),
-}
-
-
-@pytest.mark.parametrize("make", SEGMENTS.values(), ids=SEGMENTS)
-def test_segments_keep_the_order_of_their_categories(make):
-    y, s = matrices(45)
-    values = np.array(CATEGORIES)[np.arange(45) % 3].tolist()
-    found = compare_rankers(y, {"a": s, "b": -s}, segments=make(values), test="t")
-    assert list(found.by_segment) == CATEGORIES
-    for number, compared in enumerate(found.by_segment.values()):
-        assert compared.labels.tolist() == [*range(number, 45, 3)]
-
-
-def test_segments_of_several_columns_keep_the_order_of_each():
-    y, s = matrices(60)
-    size = np.array(CATEGORIES)[np.arange(60) % 3]
-    table = pd.DataFrame({"size": ordered(size), "country": np.repeat(["BE", "AT"], 30)})
-    found = compare_rankers(y, {"a": s, "b": -s}, segments=table, test="t")
-    assert list(found.by_segment) == [(name, c) for name in CATEGORIES for c in ("AT", "BE")]
-
-
-def test_segments_of_lists_and_of_cut_keep_their_order():
-    n = np.arange(1, 61)
-    activity = pd.cut(pd.Series(n, index=[f"u{i}" for i in n]), [0, 5, 30, 100])
-    relevant = {user: {"a"} for user in activity.index}
-    lists = {name: dict.fromkeys(relevant, name) for name in (("a", "b"), ("b", "a"))}
-    with pytest.warns(UserWarning, match="Intervals of 1 of the 3 segments"):
-        found = compare_rankers(from_lists(relevant, rankers=lists), segments=activity, test="t")
-    assert list(found.by_segment) == list(activity.cat.categories)
-    assert [compared.n_queries for compared in found.by_segment.values()] == [5, 25, 30]

@@ -123,10 +123,7 @@ def test_every_function_checks_its_arguments(function, argument):
 # y_true, y_score, options, and a part of the message
 PADDED = [[1, 0, 2], [1, NAN, NAN]]
 HOLES = [[1, NAN, 2], [NAN, 1, 1]]
-LABELLED = pd.Series(Y), pd.Series(S)
 HUGE = [1e308] * 4
-OTHER_ROWS = {"groups": pd.Series(G, index=[2, 3, 4, 5])}
-OTHER_ID = {"groups": [G, pd.Series(G, index=[0, 1, 2, 9])]}
 OMIT = {"groups": G, "unjudged": "omit"}
 ZERO = {"groups": G, "unjudged": "zero"}
 EXPONENTIAL = {"groups": G, "gain": "exponential"}
@@ -145,8 +142,6 @@ TOGETHER = {
     "sparse relevance": (sparse.coo_array(EYE), EYE, {}, r"y_true must .*toarray\(\).*from_lists"),
     "np.matrix": (MATRIX.view(np.matrix), MATRIX, {}, "y_true.*matrix"),
     "overflow": (HUGE, S, {"groups": [1] * 4}, "y_true.*more than a float64 holds.*first 1"),
-    "labels of groups": (*LABELLED, OTHER_ROWS, "groups has labels.*: 2 rows, .* index 2.*to_n"),
-    "labels of an id": (*LABELLED, OTHER_ID, r"groups\[1\] has labels.*: 1 row, at index 3"),
     "infinity beside NaN": ([NAN, INF, 0, 0], S, OMIT, "Input y_true contains infinity"),
     "2**1024": ([1, 1024, 0, 0], S, EXPONENTIAL, "finite.*index 1.*y_true is 1024"),
     "no gain, unjudged": ([NAN, 1, 2, 0], S, ZERO | {"gain": [0, 1]}, "no entry .*at index 2"),

@@ -207,7 +207,7 @@ def test_the_labels_of_queries_are_sorted_with_the_position_of_each():
     y, scores, query = rows_of_two_rankers()
     rankings = rankings_of_several(y, scores, query)
     labels, position = rankings.labels_of_queries(DAYS[query % 3], "segments", np.ones(20))
-    assert labels.tolist() == sorted(DAYS)  # with their time zone
+    np.testing.assert_array_equal(labels, DAYS[::-1].dt.tz_convert(None))  # in UTC
     assert position.tolist() == [2 - number % 3 for number in range(20)]
 
 

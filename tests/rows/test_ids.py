@@ -199,9 +199,33 @@ def test_ids_of_several_columns_are_sorted():
 DATES = pd.date_range("2020-01-01", periods=4, tz="Europe/Berlin")
 
 
-@pytest.mark.parametrize("labels", [DATES, pd.IntervalIndex.from_breaks(DATES)])
-def test_labels_keep_their_time_zone(labels):
-    ids = labels[[2, 0, 1, 0]]
+CATEGORIES = {
+    "pandas": lambda names: pd.Categorical(names, ["torso", "tail", "head", "none"], ordered=True),
+    "polars": lambda names: pl.Series(names, dtype=pl.Enum(["torso", "tail", "head", "none"])),
+    "arrow": lambda names: pa.array(names).dictionary_encode(),
+}
+
+
+@pytest.mark.parametrize("make", CATEGORIES.values(), ids=CATEGORIES)
+def test_labels_of_categories_are_sorted_by_name(make):
+    names = ["torso", "head", "tail", "torso"]
+    grouping = Grouping.of_ids(make(names), 4)
+    labels, codes = np.unique(names, return_inverse=True)
+    assert grouping.labels.tolist() == labels.tolist()
+    assert grouping.row_codes().tolist() == codes.tolist()
+
+
+@pytest.mark.parametrize("make", [pd.Series, pd.Index, pl.Series, pa.array])
+def test_labels_of_dates_with_a_time_zone_are_in_utc(make):
+    grouping = Grouping.of_ids(make(DATES[[2, 0, 1, 0]]), 4)
+    assert grouping.row_codes().tolist() == [2, 0, 1, 0]
+    assert grouping.labels.dtype.kind == "M"
+    utc = np.array(["2019-12-31T23", "2020-01-01T23", "2020-01-02T23"], dtype="M8")
+    np.testing.assert_array_equal(grouping.labels, utc)
+
+
+def test_labels_of_intervals_are_those_of_pandas():
+    ids = pd.IntervalIndex.from_breaks(DATES)[[2, 0, 1, 0]]
     grouping = Grouping.of_ids(ids, 4)
     assert grouping.row_codes().tolist() == [2, 0, 1, 0]
     assert list(grouping.labels) == sorted(set(ids))

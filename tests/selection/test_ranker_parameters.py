@@ -249,7 +249,6 @@ def test_groups_are_asked_for(ranker, fit_params, words):
     [
         ({"groups": [2, 2, 2]}, r"groups must have one id.*np\.repeat"),
         ({"groups": [1, 1, 2, 2, np.nan, 3]}, "groups.*1 missing id.*index 4"),
-        ({"y": pd.Series(Y), "groups": pd.Series(Q, index=range(1, 7))}, "groups has labels"),
         ({"qid": Q}, "qid is set by GroupedRanker"),
         ({"X": X[:5]}, "inconsistent numbers of samples"),
         ({"y": np.ma.array(Y, mask=Y > 1)}, "y is a masked array"),

@@ -194,12 +194,6 @@ def test_all_groups_that_are_no_ids_are_refused(ids):
         make_dcg_scorer(all_groups=ids)
 
 
-def test_all_groups_of_columns_in_another_order_are_refused():
-    column = pd.Series([1, 2])
-    with pytest.raises(ValueError, match=r"all_groups\[1\] have the same labels"):
-        make_dcg_scorer(all_groups=[column, column[::-1]])
-
-
 # --- callbacks of scikit-learn 1.9
 
 

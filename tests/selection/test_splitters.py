@@ -282,19 +282,6 @@ def test_y_has_a_value_for_each_row(n_rows, days):
         list(QuerySplitter(3).split(X, y[:n_rows], query))
 
 
-@pytest.mark.parametrize(
-    "split",
-    [QuerySplitter(2).split, lambda *given: [check_group_splits(GroupKFold(2), *given)]],
-    ids=["QuerySplitter", "check_group_splits"],
-)
-def test_groups_of_other_rows_are_refused(split):
-    X = pd.DataFrame({"a": np.arange(40.0)})
-    query = pd.Series(np.arange(40) // 4)
-    words = "groups has labels in its index that the index of X and y lacks: 20 rows"
-    with pytest.raises(ValueError, match=words):
-        list(split(X[20:], X["a"][20:], query[:20]))
-
-
 # --- check_group_splits
 
 

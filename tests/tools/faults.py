@@ -185,7 +185,7 @@ def make_calls(data, **options):
         calls["frames.ndcg_by_query of polars"] = lambda: of_table(
             sn.frames.ndcg_by_query, polars.scan_parquet(data.rows),
             working_memory=len(y) * 8e-6,
-        ).sort("query").collect().rows()  # fmt: skip
+        ).sort("query").rows()  # fmt: skip
     if has("duckdb"):
         import duckdb  # noqa: PLC0415
 
