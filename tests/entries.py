@@ -31,8 +31,8 @@ def curve(*data, k=None, **options):
 
 def explained(*data, **options):
     """NDCG of each query."""
-    groups = {name: options[name] for name in options.keys() & {"groups"}}
-    queries = dcg_samples(*data, return_groups=True, **groups)[1]
+    groups = options.get("groups", getattr(data[0], "groups", None))
+    queries = range(len(data[0])) if groups is None else np.unique(groups)
     return [explain_query(*data, query=query, **options).ndcg for query in queries]
 
 

@@ -147,8 +147,8 @@ def matrices(n_queries=40, seed=0, noise=2.0, n_documents=12):
 
 def per_query(rows, **options):
     """Return the NDCG of each query of the rows of lists, as a dict."""
-    values, queries = ndcg_samples(rows, return_groups=True, **options)
-    return dict(zip(queries.tolist(), values.tolist(), strict=True))
+    values = ndcg_samples(rows, **options).tolist()
+    return dict(zip(np.unique(rows.groups).tolist(), values, strict=True))
 
 
 def result_rows(frame):

@@ -61,7 +61,7 @@ SCORES = [-INF, -1.7e308, -1.0, -5e-324, -0.0, 0.0, 5e-324, 1.0, 1 + 2**-52, 2.0
 def tables(draw, grades=NUMBERS, unjudged=True):
     """Relevance, scores and queries of at most six rows, and the options of a metric."""
     n = draw(st.integers(1, 6))
-    gain = draw(st.sampled_from(["linear", "exponential", TABLE, dict(enumerate(TABLE)), np.sqrt]))
+    gain = draw(st.sampled_from(["linear", "exponential", TABLE, np.array(TABLE), np.sqrt]))
     options = {
         "k": draw(st.sampled_from([None, 1, 2, 3, np.int8(4), 10**30])),
         "gain": gain,

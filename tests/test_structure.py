@@ -122,7 +122,7 @@ def test_a_score_takes_the_options_that_scorers_take(score, samples, options, ow
 @pytest.mark.parametrize(("score", "samples", "options", "own"), METRICS)
 def test_samples_take_the_options_of_the_score(score, samples, options, own):
     mean, values = signature(score).parameters, signature(samples).parameters
-    assert mean.keys() ^ values.keys() == {"sample_weight", "return_groups"}
+    assert mean.keys() ^ values.keys() == {"sample_weight"}
     shared = mean.keys() & values.keys()
     assert {o: mean[o].default for o in shared} == {o: values[o].default for o in shared}
 
@@ -208,7 +208,7 @@ def test_options_are_keywords():
             options = [o for o in signature(public).parameters.values() if o.default is not o.empty]
             by_position = {o.name for o in options if o.kind is not o.KEYWORD_ONLY}
             found |= {f"{name.split('.')[-1]}.{option}" for option in by_position - DATA}
-    only = {"QuerySplitter.cv", "jarvelin_kekalainen.b", "largest_differences.n", "to_frame.of"}
+    only = {"QuerySplitter.cv", "largest_differences.n", "to_frame.of"}
     only |= {"explain_difference.first", "explain_difference.second"}
     only |= {"get_params.deep"}  # as in scikit-learn
     assert found == only

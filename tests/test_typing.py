@@ -49,10 +49,6 @@ sn.GroupedRanker(None, group_by=y)  # incompatible type
 sn.make_dcg_scorer(group_by="q", undefined="omit")  # No overload variant
 rows = sn.from_lists([{"a"}], rankers={"x": [["a"]], "y": [["b"]]}, k=3)
 value = ndcg_score(rows["x"], sample_weight={0: 1.0})
-values, ids = sn.ndcg_samples(rows["x"], return_groups=True)
-flag: bool = len(y) > 1
-either = sn.ndcg_samples(y, s, groups=q, return_groups=flag)
-either = sn.dcg_samples(y, s, groups=q, return_groups=flag)
 both: Comparison = inference.compare_rankers(rows, metric=lambda y_true, y_score: y_true.max())
 sn.from_lists([{"a"}], [["a"]], unanswered="skip")  # incompatible type
 sn.from_lists([{"a"}], [["a"]], unjudged="drop")  # incompatible type

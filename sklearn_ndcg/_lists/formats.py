@@ -264,7 +264,7 @@ def from_trec(
 
     >>> qrels["q1"]["d"] = 0
     >>> rows = from_trec(qrels, run, k=10, unjudged="nan")
-    >>> ndcg_score(rows, gain={0: 1, 1: 4, 2: 9}, unjudged="zero")
+    >>> ndcg_score(rows, gain=[1, 4, 9], unjudged="zero")
     0.9148...
 
     Files, which may be compressed:

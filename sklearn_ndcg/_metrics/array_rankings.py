@@ -115,11 +115,7 @@ def _without_scores(
         kind, grouping = MatrixRankings, Grouping.of_matrix(*shape)
     else:
         grouping = Grouping.of_ids(groups, len(relevance), sort=sort)
-    weight = None
-    if sample_weight is not None:
-        if len(shape) == 1:
-            sample_weight = inputs.weight_of_rows(sample_weight, grouping, y_true, groups)
-        weight = inputs.read_weights(sample_weight, shape[0])
+    weight = None if sample_weight is None else inputs.read_weights(sample_weight, shape[0])
     rows = partial(
         kind,
         relevance=relevance,

@@ -81,98 +81,44 @@ _NAMES: Mapping[str, Collection[str]] = {
 
 @dataclass(frozen=True)
 class GainTable:
-    """A gain for each grade; grades ascend."""
+    """The gains of the grades 0, 1, 2, ..."""
 
-    grades: tuple[float, ...]
     gains: tuple[float, ...]
 
     @classmethod
     def of(cls, table: object) -> GainTable:
-        """Check the gains of the grades 0, 1, 2, ..., or a mapping from grade to gain."""
-        if isinstance(table, Mapping):
-            grades, gains = _numbers(list(table), "keys of gain"), _numbers([*table.values()])
-            if len(set(grades)) < len(grades):
-                raise ValueError(f"keys of gain must differ as floats, got {list(table)}.")
-        else:
-            gains = _numbers(table)
-            grades = list(map(float, range(len(gains))))
-        entries = sorted(zip(grades, gains, strict=True))
-        return cls(tuple(grade for grade, _ in entries), tuple(gain for _, gain in entries))
+        """Check a sequence of gains."""
+        # not a pandas Series: whether its index is meant as grades would be a guess
+        gains = list(table) if isinstance(table, list | tuple | range | np.ndarray) else []
+        if not gains or not all(_checks.is_number(gain) and isfinite(gain) for gain in gains):
+            raise ValueError(
+                "gain must be finite numbers, one for each of the grades 0, 1, 2, ..., in a list "
+                f"or an array; got {table!r}."
+            )
+        return cls(tuple(map(float, gains)))
 
     def __repr__(self) -> str:
-        if self.grades == tuple(range(len(self.grades))):
-            return f"[{', '.join(f'{gain:g}' for gain in self.gains)}]"
-        entries = zip(self.grades, self.gains, strict=True)
-        return f"{{{', '.join(f'{grade:g}: {gain:g}' for grade, gain in entries)}}}"
+        return f"[{', '.join(f'{gain:g}' for gain in self.gains)}]"
 
     @cached_property
-    def _arrays(self) -> tuple[Floats, Floats]:
-        return np.array(self.grades), np.array(self.gains)
+    def _array(self) -> Floats:
+        return np.array(self.gains)
 
     def look_up(
         self, relevance: Floats, source: str, describe: Callable[[Mask], str] | None = None
     ) -> Floats:
         """Gain of each relevance in `source`; `describe` says which rows have no gain."""
-        grades, gains = self._arrays
-        entry = np.minimum(np.searchsorted(grades, relevance), len(grades) - 1)
-        unknown = grades[entry] != relevance
+        highest = len(self.gains) - 1
+        entry = np.clip(relevance, 0, highest).astype(np.intp)
+        unknown = entry != relevance
         if unknown.any():
-            count, listed = int(np.count_nonzero(unknown)), f"{grades.tolist()}"
-            if len(grades) > 20:
-                listed = f"{grades[:3].tolist()}...{grades[-1]}"
+            count = int(np.count_nonzero(unknown))
             where = "" if describe is None else f" ({describe(unknown)})"
             raise ValueError(
                 f"gain has no entry for {count} value{'s' * (count > 1)} of {source}, the first "
-                f"{relevance[unknown][0]}{where}; it has the grades {listed}."
+                f"{relevance[unknown][0]}{where}; it has the grades 0 to {highest}."
             )
-        return np.asarray(gains[entry])
-
-
-@dataclass(frozen=True)
-class jarvelin_kekalainen:  # noqa: N801  (a discount: used and shown like a function)
-    """Discount of Järvelin and Kekäläinen: none before rank `b`, log base `b` after.
-
-    Rank `r` is discounted by 1 if `r < b` and by ``1 / log_b(r)`` from there on, so that
-    with the default base the first two ranks count in full.
-
-    Parameters
-    ----------
-    b : float, default=2
-        Base of the logarithm, and the rank from which it applies, > 1. A large base stands for a
-        patient user, a small one for an impatient user.
-
-    Raises
-    ------
-    ValueError
-        If `b` is not a finite number above 1.
-
-    References
-    ----------
-    Järvelin, K., & Kekäläinen, J. (2002). Cumulated gain-based evaluation of IR
-    techniques. ACM Transactions on Information Systems, 20(4), 422-446.
-
-    Examples
-    --------
-    The gains of the article's running example, discounted as in the article:
-
-    >>> import numpy as np
-    >>> from sklearn_ndcg import dcg_score, jarvelin_kekalainen
-    >>> gains = [[3, 2, 3, 0, 0, 1, 2, 2, 3, 0]]
-    >>> in_order = [[10, 9, 8, 7, 6, 5, 4, 3, 2, 1]]
-    >>> [round(dcg_score(gains, in_order, k=k, discount=jarvelin_kekalainen(b=2)), 2)
-    ...  for k in (1, 2, 3, 6, 7, 8, 9)]
-    [3.0, 5.0, 6.89, 7.28, 7.99, 8.66, 9.61]
-    """
-
-    b: float = 2
-
-    def __post_init__(self) -> None:
-        check_base("b", self.b)
-
-    def __call__(self, ranks: ArrayLike) -> Floats:
-        ranks = np.asarray(ranks, dtype=np.float64)
-        logs = np.log2(ranks) if self.b == 2 else np.log(ranks) / log(self.b)
-        return np.asarray(1 / np.maximum(logs, 1))  # below rank b the logarithm is under 1
+        return np.asarray(self._array[entry])
 
 
 def check_curve_cutoffs(k: Any) -> Ints | None:
@@ -198,8 +144,8 @@ def check(measure: object, limits: tuple[float, float] = (0, 0)) -> None:
     chosen = vars(measure)
     low, high = limits
     others = {
-        "gain": "a table (a sequence or mapping from grade to gain) or a callable on relevance",
-        "discount": "or a callable on the ranks 1..n, such as jarvelin_kekalainen(2)",
+        "gain": "a sequence of the gains of the grades 0, 1, 2, ... or a callable on relevance",
+        "discount": "or a callable on the ranks 1..n",
         "undefined": f"or a number from {low:g} to {high:g}",
     }
     for option, names in _NAMES.items():
@@ -210,18 +156,10 @@ def check(measure: object, limits: tuple[float, float] = (0, 0)) -> None:
             is_valid = value in names
         elif option == "undefined":
             is_valid = _checks.is_number(value) and limits[0] <= float(value) <= limits[1]
-        elif value is jarvelin_kekalainen:  # which is called with a base first
-            is_valid = False
         else:
             is_valid = option in others and (callable(value) or isinstance(value, GainTable))
         if not is_valid:
             _checks.check_choice(option, value, tuple(names), others.get(option, ""))
-
-
-def omitted_if_nan(undefined: Any) -> Any:
-    """The name of nan, scikit-learn's value for leaving queries out; other values unchanged."""
-    is_nan = _checks.is_number(undefined) and np.isnan(float(undefined))
-    return "omit" if is_nan else undefined
 
 
 def undefined_rule(undefined: Undefined) -> UndefinedRule:
@@ -233,30 +171,14 @@ def undefined_rule(undefined: Undefined) -> UndefinedRule:
 
 def discount_to_base(base: float, discount: Discount) -> log_discount:
     """The logarithmic discount to another base than 2."""
-    check_base("log_base", base)
+    if not _checks.is_number(base) or not 1 < float(base) < np.inf:
+        raise ValueError(f"log_base must be a finite number above 1, got {base!r}.")
     if discount != "log":
         raise ValueError(
             f"log_base={base!r} is the base of discount='log' and has no meaning for "
             f"discount={_checks.name_of(discount)}: leave one of the two out."
         )
     return log_discount(float(base))
-
-
-def _numbers(values: object, name: str = "gain") -> list[float]:
-    # not a pandas Series: whether its index is meant as grades would be a guess
-    listed = list(values) if isinstance(values, list | tuple | range | np.ndarray) else []
-    if not listed or not all(_checks.is_number(value) and isfinite(value) for value in listed):
-        raise ValueError(
-            f"{name} must be finite numbers, one for each grade, in a list, an array or a mapping; "
-            f"got {values!r}."
-        )
-    return list(map(float, listed))
-
-
-def check_base(name: str, base: object) -> None:
-    """Raise unless this can be the base of a logarithm."""
-    if not _checks.is_number(base) or not 1 < float(base) < np.inf:
-        raise ValueError(f"{name} must be a finite number above 1, got {base!r}.")
 
 
 def result_of(function: Callable[[Any], ArrayLike], name: str, of: str, values: Any) -> Floats:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from functools import wraps
-from typing import Any, Literal, Unpack, overload
-
 from numpy.typing import ArrayLike
 
 from sklearn_ndcg._checks import (
     Cutoff,
     Discount,
     Floats,
-    Function,
     Gain,
-    Ids,
     Ints,
     Ties,
     Undefined,
@@ -25,25 +20,9 @@ from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.array_rankings import rankings_of
 from sklearn_ndcg._metrics.choices import check_curve_cutoffs
 from sklearn_ndcg._metrics.curve import MeanCurve
-from sklearn_ndcg._metrics.measure import DCG, NDCG, DCGOptions, NDCGOptions, refuse_several
+from sklearn_ndcg._metrics.measure import DCG, NDCG, refuse_several
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.values import Values, report_undefined
-
-
-def _not_a_scorer(metric: Function) -> Function:
-    """Explain to users who pass a metric as `scoring` that a scorer is needed."""
-
-    @wraps(metric)
-    def checked(*arguments: Any, **options: Any) -> Any:
-        if len(arguments) > 2:
-            name = metric.__name__
-            raise TypeError(
-                f"{name} takes two positional arguments, y_true and y_score. Pass query ids as "
-                f"groups=ids. It is not a scorer: pass scoring=make_{name}r(...)."
-            )
-        return metric(*arguments, **options)
-
-    return checked  # type: ignore[return-value]
 
 
 def _values(measure: DCG, rankings: Rankings) -> Values:
@@ -53,13 +32,11 @@ def _values(measure: DCG, rankings: Rankings) -> Values:
     return rankings.evaluate(measure).report_undefined()
 
 
-def _samples(measure: DCG, rankings: Rankings, return_groups: bool) -> Floats | tuple[Floats, Ids]:
-    """The value of each query; with `return_groups` also their ids."""
-    values = _values(measure, rankings).filled()[:, 0]
-    return (values, rankings.grouping.labels.copy()) if return_groups else values
+def _samples(measure: DCG, rankings: Rankings) -> Floats:
+    """The value of each query."""
+    return _values(measure, rankings).filled()[:, 0]
 
 
-@_not_a_scorer
 @names_groups
 def dcg_score(
     y_true: ArrayLike | Rows,
@@ -83,7 +60,7 @@ def dcg_score(
 
     Parameters
     ----------
-    y_true : array-like, sparse matrix or Rows, shape (n_documents,) or (n_queries, n_documents)
+    y_true : array-like or Rows, shape (n_documents,) or (n_queries, n_documents)
         Relevance of each document: any finite number, negative ones included. NaN marks an unjudged
         document, see `unjudged`. What `from_lists` and `from_trec` return comes alone, without
         `y_score` and `groups`.
@@ -103,10 +80,9 @@ def dcg_score(
         ``unjudged="omit"``). For `Rows`, None means the cutoff passed to `from_lists` or
         `from_trec`.
 
-    gain : {"linear", "exponential"}, table or callable, default="linear"
-        Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a table (a sequence for the
-        grades 0, 1, 2, ... or a mapping from grade to gain), or what a callable returns for an
-        array of relevance.
+    gain : {"linear", "exponential"}, sequence or callable, default="linear"
+        Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a sequence for the grades 0,
+        1, 2, ..., or what a callable returns for an array of relevance.
 
     discount : {"log", "reciprocal", "none"} or callable, default="log"
         Weight of a rank `r`, from 1: ``1 / log(r + 1)`` to the base `log_base`, ``1 / r``, 1
@@ -128,11 +104,10 @@ def dcg_score(
         What NaN in `y_true` means: an error, a gain of 0, or a document that is removed before
         ranking (the condensed list of Sakai 2007).
 
-    sample_weight : array-like of shape (n_queries,) or (n_documents,), or mapping, default=None
+    sample_weight : array-like of shape (n_queries,) or (n_documents,), default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
-        query is the mean over its rows (without those that ``unjudged="omit"`` removes). With
-        `groups` or rows of lists also a mapping or Series from query; a Series with one value
-        per row weights rows. For lists of numbered queries also one per query.
+        query is the mean over its rows (without those that ``unjudged="omit"`` removes). For rows
+        of lists a mapping or Series from query, or one per query where queries are numbered.
 
     Returns
     -------
@@ -151,7 +126,7 @@ def dcg_score(
     Warns
     -----
     UserWarning
-        If more than half of the queries have a single document, or `groups` looks like relevance.
+        If every query has a single document, or `groups` looks like relevance.
 
     See Also
     --------
@@ -213,7 +188,6 @@ def dcg_score(
     return float(_values(measure, rankings).means()[0])
 
 
-@_not_a_scorer
 @names_groups
 def ndcg_score(
     y_true: ArrayLike | Rows,
@@ -240,11 +214,10 @@ def ndcg_score(
 
     Parameters
     ----------
-    y_true : array-like, sparse matrix or Rows, shape (n_documents,) or (n_queries, n_documents)
+    y_true : array-like or Rows, shape (n_documents,) or (n_queries, n_documents)
         Relevance of each document: any finite number whose gain is >= 0. NaN marks an unjudged
-        document, see `unjudged`. Entries that a sparse matrix does not store are 0; its documents
-        take one byte each if all grades are from 0 to 255, otherwise eight. What `from_lists` and
-        `from_trec` return comes alone, without `y_score` and `groups`.
+        document, see `unjudged`. What `from_lists` and `from_trec` return comes alone, without
+        `y_score` and `groups`.
 
     y_score : array-like of the shape of `y_true`, default=None
         Predicted scores; a larger score means an earlier rank. ``-inf`` means "judged but not
@@ -262,10 +235,10 @@ def ndcg_score(
         ``-inf``, counted after ``unjudged="omit"``); note that this rewards short lists. For
         `Rows`, None means the cutoff passed to `from_lists` or `from_trec`.
 
-    gain : {"linear", "exponential"}, table or callable, default="linear"
-        Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a table (a sequence for the
-        grades 0, 1, 2, ... or a mapping from grade to gain), or what a callable returns for an
-        array of relevance. The ideal is ordered by gain.
+    gain : {"linear", "exponential"}, sequence or callable, default="linear"
+        Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a sequence for the grades 0,
+        1, 2, ..., or what a callable returns for an array of relevance. The ideal is ordered by
+        gain.
 
     discount : {"log", "reciprocal", "none"} or callable, default="log"
         Weight of a rank `r`, from 1: ``1 / log2(r + 1)``, ``1 / r``, 1 (cumulative gain), or what a
@@ -285,14 +258,13 @@ def ndcg_score(
 
     undefined : {"warn", "omit", "raise"} or float, default="warn"
         The value, from 0 to 1, of a query without a relevant document, where NDCG is 0 / 0. "warn"
-        is 0.0 with an `UndefinedMetricWarning` that counts such queries, "omit" (or nan) leaves
-        them out of the mean, and "raise" is an error.
+        is 0.0 with an `UndefinedMetricWarning` that counts such queries, "omit" leaves them
+        out of the mean, and "raise" is an error.
 
-    sample_weight : array-like of shape (n_queries,) or (n_documents,), or mapping, default=None
+    sample_weight : array-like of shape (n_queries,) or (n_documents,), default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
-        query is the mean over its rows (without those that ``unjudged="omit"`` removes). With
-        `groups` or rows of lists also a mapping or Series from query; a Series with one value
-        per row weights rows. For lists of numbered queries also one per query.
+        query is the mean over its rows (without those that ``unjudged="omit"`` removes). For rows
+        of lists a mapping or Series from query, or one per query where queries are numbered.
 
     Returns
     -------
@@ -314,7 +286,7 @@ def ndcg_score(
         If queries have no relevant document and `undefined` is "warn".
 
     UserWarning
-        If more than half of the queries have a single document, or `groups` looks like relevance.
+        If every query has a single document, or `groups` looks like relevance.
 
     See Also
     --------
@@ -358,6 +330,12 @@ def ndcg_score(
     >>> ndcg_score(y_true, y_score, groups=groups)
     0.8154...
 
+    Weights of queries are handed to their rows, in pandas by ``groups.map(weights)``:
+
+    >>> weights = {"a": 3, "b": 1}
+    >>> ndcg_score(y_true, y_score, groups=groups, sample_weight=[weights[q] for q in groups])
+    0.9077...
+
     To rank all five rows as one list is another question, with another answer. You have to ask for
     it:
 
@@ -377,45 +355,6 @@ def ndcg_score(
     return float(_values(measure, rankings).means()[0])
 
 
-@overload
-def dcg_samples(
-    y_true: ArrayLike | Rows,
-    y_score: ArrayLike | None = None,
-    *,
-    return_groups: Literal[False] = False,
-    groups: ArrayLike | None = None,
-    k: Cutoff = None,
-    log_base: float = 2,
-    **options: Unpack[DCGOptions],
-) -> Floats: ...
-
-
-@overload
-def dcg_samples(
-    y_true: ArrayLike | Rows,
-    y_score: ArrayLike | None = None,
-    *,
-    return_groups: Literal[True],
-    groups: ArrayLike | None = None,
-    k: Cutoff = None,
-    log_base: float = 2,
-    **options: Unpack[DCGOptions],
-) -> tuple[Floats, Ids]: ...
-
-
-@overload
-def dcg_samples(
-    y_true: ArrayLike | Rows,
-    y_score: ArrayLike | None = None,
-    *,
-    return_groups: bool,
-    groups: ArrayLike | None = None,
-    k: Cutoff = None,
-    log_base: float = 2,
-    **options: Unpack[DCGOptions],
-) -> Floats | tuple[Floats, Ids]: ...
-
-
 @names_groups
 def dcg_samples(
     y_true: ArrayLike | Rows,
@@ -429,13 +368,12 @@ def dcg_samples(
     ties: Ties = "average",
     ignore_ties: bool = False,
     unjudged: Unjudged = "raise",
-    return_groups: bool = False,
-) -> Floats | tuple[Floats, Ids]:
+) -> Floats:
     """Discounted cumulative gain of each query.
 
     Parameters
     ----------
-    y_true : array-like, sparse matrix or Rows, shape (n_documents,) or (n_queries, n_documents)
+    y_true : array-like or Rows, shape (n_documents,) or (n_queries, n_documents)
         Relevance of each document: any finite number, negative ones included. NaN marks an unjudged
         document, see `unjudged`. What `from_lists` and `from_trec` return comes alone, without
         `y_score` and `groups`.
@@ -455,10 +393,9 @@ def dcg_samples(
         ``unjudged="omit"``). For `Rows`, None means the cutoff passed to `from_lists` or
         `from_trec`.
 
-    gain : {"linear", "exponential"}, table or callable, default="linear"
-        Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a table (a sequence for the
-        grades 0, 1, 2, ... or a mapping from grade to gain), or what a callable returns for an
-        array of relevance.
+    gain : {"linear", "exponential"}, sequence or callable, default="linear"
+        Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a sequence for the grades 0,
+        1, 2, ..., or what a callable returns for an array of relevance.
 
     discount : {"log", "reciprocal", "none"} or callable, default="log"
         Weight of a rank `r`, from 1: ``1 / log(r + 1)`` to the base `log_base`, ``1 / r``, 1
@@ -480,16 +417,10 @@ def dcg_samples(
         What NaN in `y_true` means: an error, a gain of 0, or a document that is removed before
         ranking (the condensed list of Sakai 2007).
 
-    return_groups : bool, default=False
-        Whether to return the ids of the queries, too.
-
     Returns
     -------
     ndarray of shape (n_queries,)
         In the order of ``np.unique(groups)``; for 2-D input in the order of its rows.
-
-    ids : ndarray of shape (n_queries,)
-        The id of each query, only if `return_groups` is True.
 
     Raises
     ------
@@ -515,43 +446,7 @@ def dcg_samples(
         ignore_ties=ignore_ties,
         unjudged=unjudged,
     )
-    return _samples(measure, rankings_of(y_true, y_score, groups), return_groups)
-
-
-@overload
-def ndcg_samples(
-    y_true: ArrayLike | Rows,
-    y_score: ArrayLike | None = None,
-    *,
-    return_groups: Literal[False] = False,
-    groups: ArrayLike | None = None,
-    k: Cutoff = None,
-    **options: Unpack[NDCGOptions],
-) -> Floats: ...
-
-
-@overload
-def ndcg_samples(
-    y_true: ArrayLike | Rows,
-    y_score: ArrayLike | None = None,
-    *,
-    return_groups: Literal[True],
-    groups: ArrayLike | None = None,
-    k: Cutoff = None,
-    **options: Unpack[NDCGOptions],
-) -> tuple[Floats, Ids]: ...
-
-
-@overload
-def ndcg_samples(
-    y_true: ArrayLike | Rows,
-    y_score: ArrayLike | None = None,
-    *,
-    return_groups: bool,
-    groups: ArrayLike | None = None,
-    k: Cutoff = None,
-    **options: Unpack[NDCGOptions],
-) -> Floats | tuple[Floats, Ids]: ...
+    return _samples(measure, rankings_of(y_true, y_score, groups))
 
 
 @names_groups
@@ -567,13 +462,12 @@ def ndcg_samples(
     ignore_ties: bool = False,
     unjudged: Unjudged = "raise",
     undefined: Undefined = "warn",
-    return_groups: bool = False,
-) -> Floats | tuple[Floats, Ids]:
+) -> Floats:
     """Normalized discounted cumulative gain of each query.
 
     Parameters
     ----------
-    y_true : array-like, sparse matrix or Rows, shape (n_documents,) or (n_queries, n_documents)
+    y_true : array-like or Rows, shape (n_documents,) or (n_queries, n_documents)
         Relevance of each document: any finite number whose gain is >= 0. NaN marks an unjudged
         document, see `unjudged`. What `from_lists` and `from_trec` return comes alone, without
         `y_score` and `groups`.
@@ -594,10 +488,10 @@ def ndcg_samples(
         ``-inf``, counted after ``unjudged="omit"``); note that this rewards short lists. For
         `Rows`, None means the cutoff passed to `from_lists` or `from_trec`.
 
-    gain : {"linear", "exponential"}, table or callable, default="linear"
-        Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a table (a sequence for the
-        grades 0, 1, 2, ... or a mapping from grade to gain), or what a callable returns for an
-        array of relevance. The ideal is ordered by gain.
+    gain : {"linear", "exponential"}, sequence or callable, default="linear"
+        Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a sequence for the grades 0,
+        1, 2, ..., or what a callable returns for an array of relevance. The ideal is ordered by
+        gain.
 
     discount : {"log", "reciprocal", "none"} or callable, default="log"
         Weight of a rank `r`, from 1: ``1 / log2(r + 1)``, ``1 / r``, 1 (cumulative gain), or what a
@@ -620,17 +514,11 @@ def ndcg_samples(
         with an `UndefinedMetricWarning` that counts such queries, "omit" is nan, and "raise" is an
         error.
 
-    return_groups : bool, default=False
-        Whether to return the ids of the queries, too.
-
     Returns
     -------
     ndarray of shape (n_queries,)
         In [0, 1] where defined, in the order of ``np.unique(groups)``; for 2-D input in the order
         of its rows.
-
-    ids : ndarray of shape (n_queries,)
-        The id of each query, only if `return_groups` is True.
 
     Raises
     ------
@@ -660,8 +548,8 @@ def ndcg_samples(
     The query with the lowest value:
 
     >>> groups = ["x", "x", "y", "y", "y"]
-    >>> values, ids = ndcg_samples(y_true, y_score, groups=groups, return_groups=True)
-    >>> str(ids[values.argmin()])
+    >>> values = ndcg_samples(y_true, y_score, groups=groups)
+    >>> str(np.unique(groups)[values.argmin()])
     'y'
     """
     measure = NDCG(
@@ -673,7 +561,7 @@ def ndcg_samples(
         unjudged=unjudged,
         undefined=undefined,
     )
-    return _samples(measure, rankings_of(y_true, y_score, groups), return_groups)
+    return _samples(measure, rankings_of(y_true, y_score, groups))
 
 
 @names_groups
@@ -695,7 +583,7 @@ def ndcg_curve(
 
     Parameters
     ----------
-    y_true : array-like, sparse matrix or Rows, shape (n_documents,) or (n_queries, n_documents)
+    y_true : array-like or Rows, shape (n_documents,) or (n_queries, n_documents)
         Relevance of each document: any finite number whose gain is >= 0. NaN marks an unjudged
         document, see `unjudged`. What `from_lists` and `from_trec` return comes alone, without
         `y_score` and `groups`.
@@ -714,10 +602,10 @@ def ndcg_curve(
         that can be sorted, in any order. The rows of a query need not be next to each other. The
         name of a level in the index of `y_true` stands for the ids in it.
 
-    gain : {"linear", "exponential"}, table or callable, default="linear"
-        Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a table (a sequence for the
-        grades 0, 1, 2, ... or a mapping from grade to gain), or what a callable returns for an
-        array of relevance. The ideal is ordered by gain.
+    gain : {"linear", "exponential"}, sequence or callable, default="linear"
+        Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a sequence for the grades 0,
+        1, 2, ..., or what a callable returns for an array of relevance. The ideal is ordered by
+        gain.
 
     discount : {"log", "reciprocal", "none"} or callable, default="log"
         Weight of a rank `r`, from 1: ``1 / log2(r + 1)``, ``1 / r``, 1 (cumulative gain), or what a
@@ -737,14 +625,13 @@ def ndcg_curve(
 
     undefined : {"warn", "omit", "raise"} or float, default="warn"
         The value, from 0 to 1, of a query without a relevant document, where NDCG is 0 / 0. "warn"
-        is 0.0 with an `UndefinedMetricWarning` that counts such queries, "omit" (or nan) leaves
-        them out of the mean, and "raise" is an error.
+        is 0.0 with an `UndefinedMetricWarning` that counts such queries, "omit" leaves them
+        out of the mean, and "raise" is an error.
 
-    sample_weight : array-like of shape (n_queries,) or (n_documents,), or mapping, default=None
+    sample_weight : array-like of shape (n_queries,) or (n_documents,), default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
-        query is the mean over its rows (without those that ``unjudged="omit"`` removes). With
-        `groups` or rows of lists also a mapping or Series from query; a Series with one value
-        per row weights rows. For lists of numbered queries also one per query.
+        query is the mean over its rows (without those that ``unjudged="omit"`` removes). For rows
+        of lists a mapping or Series from query, or one per query where queries are numbered.
 
     Returns
     -------

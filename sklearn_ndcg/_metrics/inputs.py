@@ -8,27 +8,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.utils import assert_all_finite, check_array
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Floats, Ids, Mask, Numbers
-from sklearn_ndcg._kernels.numpy_kernels import as_grades
+from sklearn_ndcg._checks import Floats, Mask, Numbers
 from sklearn_ndcg._rows import containers
-from sklearn_ndcg._rows.containers import Column
-from sklearn_ndcg._rows.grouping import Grouping, as_python
-from sklearn_ndcg._rows.label_texts import shown_labels
 
 _LARGEST_WEIGHT = 1e300  # sums of such weights still fit a float64
 # errors that scikit-learn has begin with its words
 _INCONSISTENT = "Found input variables with inconsistent numbers of samples: {}. "
 
 
-def numeric(values: Any, name: str, only_order: bool = False) -> Numbers:
-    """`values` as an array of bool, int or float, without a copy if possible.
-
-    With `only_order`, objects that floats would tie are replaced by their ranks.
-    """
+def numeric(values: Any, name: str) -> Numbers:
+    """`values` as an array of bool, int or float, without a copy if possible."""
     array: Numbers = values
     if type(array) is not np.ndarray or array.dtype.kind not in "biuf":
         if values is None:
@@ -36,12 +28,8 @@ def numeric(values: Any, name: str, only_order: bool = False) -> Numbers:
         _checks.refuse_masked(values, name)
         array = np.ma.getdata(values) if np.ma.isMaskedArray(values) else values
         try:
-            dense = (
-                _dense(array, name) if sparse.issparse(array) else containers.without_chunks(array)
-            )
-            exact = _exact_integers(_checks.to_host(dense))
             array = check_array(
-                exact,
+                _exact_integers(_checks.to_host(containers.without_chunks(array))),
                 ensure_2d=False,
                 ensure_all_finite=False,
                 ensure_min_samples=0,
@@ -50,8 +38,6 @@ def numeric(values: Any, name: str, only_order: bool = False) -> Numbers:
             )
             if array.dtype.kind not in "biuf":
                 raise TypeError(f"its dtype is {array.dtype}.")
-            if only_order and getattr(exact, "dtype", "") == "O" and array.max() < np.inf:
-                array = _as_float(np.ravel(exact)).reshape(array.shape)
         except MemoryError:
             raise
         except Exception as error:
@@ -66,21 +52,6 @@ def numeric(values: Any, name: str, only_order: bool = False) -> Numbers:
     if array.dtype.kind == "b":  # any byte but 0 is True, in a view of other bytes too
         array = array.view(np.uint8) != 0
     return array
-
-
-def _dense(matrix: Any, name: str) -> Numbers:
-    """A sparse matrix of relevance as an array, with one byte per document if grades fit."""
-    if name != "y_true":
-        raise TypeError(
-            f"only y_true may be sparse. Pass {name}.toarray(), in which entries that are not "
-            "stored are 0. If they were not retrieved, pass lists of ids to from_lists instead."
-        )
-    rows = sparse.csr_array(matrix, copy=True)
-    rows.sum_duplicates()  # before values become bytes, which may not hold the sums
-    if rows.dtype.kind in "iuf":
-        grades = as_grades(rows.data)
-        rows.data = rows.data if grades is None else grades
-    return np.asarray(rows.toarray())
 
 
 def _exact_integers(values: Any) -> Any:
@@ -173,7 +144,7 @@ def check_groups(y_true: Numbers, groups: object, y_scores: Mapping[Any, ArrayLi
 
 def scores_like(y_score: ArrayLike, shape: tuple[int, ...]) -> Floats:
     """Checked scores, which must have this shape, as one column of floats."""
-    score = numeric(y_score, "y_score", only_order=True)
+    score = numeric(y_score, "y_score")
     if score.shape not in (shape, (*shape, 1)):
         hint = ""
         if len(shape) == 1 and score.ndim == 2:
@@ -200,7 +171,7 @@ def _as_float(score: Numbers) -> Floats:
         narrow = score.astype(np.float64, copy=False)
     if score.dtype.kind in "iu" and score.dtype.itemsize == 8:
         is_exact = score.max() <= 2**53 and score.min() >= -(2**53)
-    else:  # a long double or an object may have more digits
+    else:  # a long double may have more digits
         is_exact = narrow is score or np.array_equal(narrow, score)
     if is_exact:
         return narrow
@@ -217,60 +188,6 @@ def row_weights(sample_weight: ArrayLike, n: int, queries: Sequence[object] = ()
         whose = f", query {queries[int(wrong.argmax())]!r}" if queries else ""
         raise ValueError(f"{wrong_weight(weight[wrong][0])}{rows}{whose}.")
     return weight
-
-
-def weight_of_rows(weight: Any, grouping: Grouping, *data: Any) -> Any:
-    """Weights of queries, in a mapping or a Series from query, as those of rows; others unchanged.
-
-    `data` has other columns of the same rows.
-    """
-    if containers.is_pandas(weight) and weight.ndim == 1:
-        if _is_of_rows(weight, grouping, data):
-            return weight
-        weight = weight.to_dict()
-    if not isinstance(weight, Mapping):
-        return weight
-    by_query, labels = _with_dates(weight, grouping.labels), as_python(grouping.labels)
-    missing = [label for label in labels if label not in by_query]
-    if missing:
-        raise ValueError(
-            f"sample_weight must have an entry for each query, but lacks {len(missing)}, for "
-            f"example {shown_labels(missing[:1])}."
-        )
-    of_queries = row_weights([by_query[label] for label in labels], len(labels), labels)
-    return of_queries[grouping.row_codes()]
-
-
-def _is_of_rows(weight: Column, grouping: Grouping, data: Sequence[Any]) -> bool:
-    """Whether a Series has weights of rows, not of queries; raise if it may be both.
-
-    It is of rows if there is one per row, and its labels are those of other data, numbers from 0
-    on, or not the queries.
-    """
-    index, labels, n_rows = weight.index, as_python(grouping.labels), int(grouping.lengths.sum())
-    by_query = _with_dates(dict.fromkeys(index), grouping.labels)
-    n_found = sum(label in by_query for label in labels)
-    if len(index) != n_rows:
-        return n_found == 0 or not index.is_unique  # of which the length is wrong
-    if (
-        n_found < len(labels)
-        or not index.is_unique
-        or np.array_equal(index, np.arange(n_rows))
-        or any(index.equals(rows.index) for rows in data if containers.is_pandas(rows))
-    ):
-        return True
-    raise ValueError(
-        f"sample_weight is a Series with {n_rows} values, one per row, and the queries are among "
-        "its labels. Pass sample_weight.to_dict() if these are weights of queries, or "
-        "sample_weight.to_numpy() if they are of rows."
-    )
-
-
-def _with_dates(by_query: Mapping[Any, Any], labels: Ids) -> Mapping[Any, Any]:
-    """A mapping from query whose keys are dates of NumPy if the labels are."""
-    if labels.dtype.kind != "M":
-        return by_query
-    return dict(zip(np.array([*by_query], dtype=labels.dtype), by_query.values(), strict=True))
 
 
 def read_weights(sample_weight: ArrayLike, n: int) -> Floats:

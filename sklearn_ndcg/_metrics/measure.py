@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
-import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import InitVar, dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import partial
 from inspect import signature
-from threading import RLock
 from typing import Any, ClassVar, Protocol, Self, TypedDict
 
 import numpy as np
-from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import average_precision_score, jaccard_score
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import (
@@ -34,9 +32,6 @@ from sklearn_ndcg._metrics import choices
 from sklearn_ndcg._metrics.choices import GainTable, UndefinedRule
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._rows.label_texts import shown_labels
-
-# what scikit-learn warns and raises, by class or text
-_UNDEFINED = "UndefinedMetricWarning|Only one class (is )?present in y_|No positive class found in "
 
 
 class DCGOptions(TypedDict, total=False):
@@ -257,10 +252,6 @@ class NDCG(DCG):
 
     limits: ClassVar = (0.0, 1.0)
 
-    def __post_init__(self, log_base: float) -> None:
-        object.__setattr__(self, "undefined", choices.omitted_if_nan(self.undefined))
-        super().__post_init__(log_base)
-
     @classmethod
     def of(
         cls,
@@ -324,10 +315,12 @@ class NDCG(DCG):
 class QueryFunction:
     """Any function of the relevance and the scores of one query.
 
-    A query is undefined if the function returns nan there, or if scikit-learn warns or raises in it
-    because it is. Documents of `ranked` lists come in their order, down to the cutoff `k`, and then
-    what was not retrieved, the least relevant first. A defined query of which nothing was retrieved
-    is 0.
+    A query is undefined if the function returns nan there. scikit-learn's
+    `average_precision_score` is undefined for a query without a positive, where it returns 0.0, and
+    its metrics with `zero_division` get nan for it unless it is passed.
+
+    Documents of `ranked` lists come in their order, down to the cutoff `k`, and then what was not
+    retrieved, the least relevant first. A defined query of which nothing was retrieved is 0.
     """
 
     function: Callable[..., Any]
@@ -340,11 +333,17 @@ class QueryFunction:
 
     gain_of_unjudged: ClassVar = np.nan
     limits: ClassVar = (-1e100, 1e100)  # whose cubes and sums still fit a float64
-    _lock: ClassVar = RLock()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "undefined", choices.omitted_if_nan(self.undefined))
         choices.check(self, self.limits)
+        with suppress(ValueError):  # functions in C may have no signature
+            parameters = signature(self.function)
+            try:
+                parameters.bind_partial(None, None, **(self.options or {}))
+            except TypeError as error:
+                raise TypeError(
+                    f"{self.name} is called with y_true, y_score and options: {error}."
+                ) from None
 
     def __repr__(self) -> str:
         return _shown(self)
@@ -366,8 +365,7 @@ class QueryFunction:
     @property
     def name(self) -> str:
         """The name of the function, also if its options are bound."""
-        function = self.function
-        return _checks.name_of(function.func if isinstance(function, partial) else function)
+        return _checks.name_of(_unwrapped(self.function)[0])
 
     def labels(self, name: str | None = None) -> list[str]:
         """What tables and plots call it, in a list."""
@@ -398,33 +396,45 @@ class QueryFunction:
 
     def values(self, queries: Queries) -> Floats:
         """The value of each query, shape (n_queries, 1)."""
-        found = np.full((len(queries), 1), np.nan)
-        # all threads have one list of filters, which two at a time would not leave as it was
-        with self._lock, warnings.catch_warnings():
-            warnings.filterwarnings("error", _UNDEFINED)
-            warnings.simplefilter("error", UndefinedMetricWarning)
-            for query, start in enumerate(queries.starts):
-                rows = slice(start, start + queries.lengths[query])
-                if rows.start < rows.stop:
-                    y_true, y_score = self._in_order(queries.gain[rows], queries.score[rows])
-                    columns = {
-                        name: column[rows].copy() for name, column in queries.columns.items()
-                    }
-                    label = queries.labels[query : query + 1]
-                    found[query] = self._value(y_true, y_score, columns, label)
+        found, options = np.full((len(queries), 1), np.nan), self._options_with_nan()
+        for query, start in enumerate(queries.starts):
+            rows = slice(start, start + queries.lengths[query])
+            if rows.start < rows.stop:
+                y_true, y_score = self._in_order(queries.gain[rows], queries.score[rows])
+                columns = {name: column[rows].copy() for name, column in queries.columns.items()}
+                label = queries.labels[query : query + 1]
+                found[query] = self._value(y_true, y_score, {**options, **columns}, label)
         return found if self.greater_is_better else -found
 
+    def _options_with_nan(self) -> dict[str, Any]:
+        """The options, and nan for 0 / 0 if the function is of scikit-learn and takes it."""
+        (function, bound), options = _unwrapped(self.function), dict(self.options or {})
+        is_of_sklearn = (getattr(function, "__module__", None) or "").startswith("sklearn.")
+        if is_of_sklearn and function is not jaccard_score:  # which takes no nan
+            takes_it = "zero_division" in signature(function).parameters
+            if takes_it and "zero_division" not in {**bound, **options}:
+                options["zero_division"] = np.nan
+        return options
+
+    def _lacks_positives(self, y_true: Floats) -> bool:
+        """Whether it is the average precision, which would be 0.0, of one class, the negative."""
+        function, bound = _unwrapped(self.function)
+        if function is not average_precision_score:
+            return False
+        positive = {"pos_label": 1, **bound, **(self.options or {})}["pos_label"]
+        return y_true[0] != positive and bool((y_true == y_true[0]).all())
+
     def _value(
-        self, y_true: Floats, y_score: Floats, columns: Mapping[str, Any], label: Ids
+        self, y_true: Floats, y_score: Floats, options: Mapping[str, Any], label: Ids
     ) -> float:
         """The value of a query, whose label is for errors; nan if it is undefined."""
+        if self._lacks_positives(y_true):
+            return np.nan
         # counted before the function is called, as it may write to its arrays
         n_returned, n_documents = np.count_nonzero(y_score > -np.inf), len(y_score)
         try:
-            returned = self.function(y_true, y_score, **{**(self.options or {}), **columns})
+            returned = self.function(y_true, y_score, **options)
         except Exception as error:
-            if re.search(_UNDEFINED, repr(error)):
-                return np.nan
             error.add_note(
                 f"{self.name} gets the relevance and the scores of one query, here "
                 f"{shown_labels(label)}, and must return a number or nan."
@@ -458,6 +468,11 @@ class QueryFunction:
         n_returned = np.count_nonzero(y_score > -np.inf)
         y_score[:n_returned] = -1.0 - np.arange(n_returned)
         return y_true, y_score
+
+
+def _unwrapped(function: Callable[..., Any]) -> tuple[Callable[..., Any], Mapping[str, Any]]:
+    """The function in a `functools.partial`, and the keywords that are bound to it there."""
+    return (function.func, function.keywords) if isinstance(function, partial) else (function, {})
 
 
 def has_several_cutoffs(measure: Measure) -> bool:

@@ -306,11 +306,9 @@ class Rankings:
     def check_ids(self, queries: Queries) -> None:
         """Warn if the ids of rows, of which these are the queries, are probably not query ids."""
         gain, starts, lengths = queries.gain, queries.starts, queries.lengths
-        n_single, n_queries = self.grouping.n_single, len(starts)
-        if 2 * n_single > n_queries:
-            # genuine one-document lists leave relevant documents unretrieved
-            if n_single == n_queries or queries.score.min(initial=np.inf) > -np.inf:
-                warn_of_single_documents(n_single, n_queries)
+        n_queries = len(starts)
+        if self.grouping.n_single == n_queries:
+            warn_of_single_documents(n_queries, n_queries)
             return
         for start, length in zip(starts[:16], lengths[:16], strict=True):
             if (gain[start : start + length] != gain[start : start + 1]).any():

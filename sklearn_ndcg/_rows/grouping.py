@@ -204,16 +204,13 @@ def as_python(labels: Ids) -> list[Hashable]:
 
 
 def warn_of_single_documents(n_single: int, n_queries: int) -> None:
-    """Warn if more than half of the queries have one row: probably these are not query ids."""
-    if n_queries < 2 or 2 * n_single <= n_queries:
-        return
-    who = f"Each of the {n_queries} queries has"
-    if n_single < n_queries:
-        who = f"{n_single} of the {n_queries} queries ({100 * n_single // n_queries}%) have"
-    warn(
-        f"{who} a single document. All rows of a query must have the same id in groups. If they "
-        "have, a tool has cut the queries: QuerySplitter keeps them whole."
-    )
+    """Warn if every query has one row: probably these are not query ids."""
+    if n_single == n_queries > 1:
+        warn(
+            f"Each of the {n_queries} queries has a single document. All rows of a query must have "
+            "the same id in groups. If they have, a tool has cut the queries: QuerySplitter keeps "
+            "them whole."
+        )
 
 
 def warn_of_equal_relevance(n_queries: int) -> None:

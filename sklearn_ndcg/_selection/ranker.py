@@ -531,7 +531,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         warn_of_single_documents(grouping.n_single, n_queries)
         relevance = np.asarray(_checks.to_host(y))
         low, high = grouping.extremes(relevance) if relevance.dtype.kind in "biuf" else (0, 1)
-        if 2 * grouping.n_single <= n_queries and np.all(low == high) and np.ptp(low):
+        if grouping.n_single < n_queries and np.all(low == high) and np.ptp(low):
             warn_of_equal_relevance(n_queries)
 
     def _split_rows(

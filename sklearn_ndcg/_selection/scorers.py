@@ -346,8 +346,8 @@ def make_query_scorer(
         undefined query is then the best value of many metrics: choose `undefined`.
 
     undefined : {"warn", "omit", "raise"} or float, default="warn"
-        What a query counts for which `score_func` returns nan or is undefined, such as
-        `roc_auc_score` for a single class: 0.0 with a warning, nothing, an error, or this number.
+        What a query counts for which `score_func` returns nan, such as `roc_auc_score` for a
+        single class: 0.0 with a warning, nothing, an error, or this number.
 
     name : str, default=None
         The scorer's `__name__`, which labels the axis of curve displays. None is that of
@@ -370,12 +370,11 @@ def make_query_scorer(
     Raises
     ------
     TypeError
-        If `score_func` is not a function of y_true and y_score.
+        If `score_func` is not a function of y_true and y_score, or does not take an option.
 
     ValueError
         If an option has one value per row, if `score_func` does not return one number, and as in
-        `make_ndcg_scorer`. Errors of `score_func` are not caught, except those of scikit-learn for
-        a query with a single class.
+        `make_ndcg_scorer`. Errors of `score_func` are not caught.
 
     Warns
     -----
@@ -387,9 +386,10 @@ def make_query_scorer(
 
     Notes
     -----
-    scikit-learn says by a warning that a metric is undefined, and Python has one list of warning
-    filters for all threads. So run searches in processes, joblib's default: with its backend
-    "threading" undefined queries may be missed, and other scorers' warnings become errors.
+    scikit-learn's `average_precision_score` returns 0.0 for a query without a positive: here it is
+    undefined. A function of your own around it must return nan there itself. Metrics of
+    scikit-learn with `zero_division` (precision, recall, F) get nan for it unless you pass it, but
+    `jaccard_score`, which takes no nan.
 
     Examples
     --------

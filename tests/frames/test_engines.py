@@ -257,8 +257,8 @@ def test_an_interrupt_in_the_middle(scan):
 # --- clusters
 
 ON_CLUSTERS = {
-    "callables": {"gain": lambda y: y**1.5, "discount": sklearn_ndcg.jarvelin_kekalainen(b=3)},
-    "a mapping": {"gain": {0: 0, 1: 1, 2: 3, 3: 7, 4: 20}, "ties": "worst", "sample_weight": "w"},
+    "callables": {"gain": lambda y: y**1.5, "discount": lambda ranks: ranks**-0.7},
+    "a sequence": {"gain": [0, 1, 3, 7, 20], "ties": "worst", "sample_weight": "w"},
 }
 
 

@@ -281,7 +281,7 @@ def lists_of_odd_queries(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("gain", ["linear", {0: 1, 1: 3, 2: 7}], ids=["linear", "of grade 0"])
+@pytest.mark.parametrize("gain", ["linear", [1, 3, 7]], ids=["linear", "of grade 0"])
 @pytest.mark.parametrize("unjudged", ["zero", "omit"])
 @pytest.mark.parametrize("undefined", [0.0, 0.5])
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -300,7 +300,7 @@ def test_a_query_that_is_undefined_for_one_ranker_is_left_out_for_all():
     lists = {"A": truth | {"s": {"x": 1}}, "B": truth | {"s": {}}}
     rankers = {name: {q: list(ids) for q, ids in of.items()} for name, of in lists.items()}
     rows = from_lists(truth, rankers=rankers)
-    gain = {0: 1, 1: 3}
+    gain = [1, 3]
     filled = compare_rankers(rows, gain=gain, undefined=0.0, test="t")
     assert [filled.values[name][-1] for name in "AB"] == [1, 0]
     omitted = compare_rankers(rows, gain=gain, undefined="omit", test="t")

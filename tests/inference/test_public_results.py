@@ -80,7 +80,6 @@ PUBLIC = [
     *RESULTS.values(),
     SCORER,
     sklearn_ndcg.ndcg_score,
-    sklearn_ndcg.jarvelin_kekalainen(2),
     sklearn_ndcg.make_query_scorer(average_precision_score, group_by="query"),
     sklearn_ndcg.from_lists({"A": 1}, ["A"]),
     sklearn_ndcg.QuerySplitter(3),

@@ -16,7 +16,6 @@ from sklearn_ndcg import (
     dcg_score,
     from_lists,
     inference,
-    jarvelin_kekalainen,
     ndcg_curve,
     ndcg_samples,
     ndcg_score,
@@ -72,11 +71,10 @@ GROUPS = {
     "name of a column": ("qid", "groups must be 1-D.*'qid'.*not its name"),
 }
 GAINS = {
-    "a series": (pd.Series([0, 1, 3]), "gain must be .* in a list, an array or a mapping"),
-    "one float twice": ({2**53: 1, 2**53 + 1: 5}, "keys of gain must differ"),
-    "keys of text": ({"a": 1}, "keys of gain must be finite numbers"),
-    "several": ({0: 0, 3: 1}, r"no entry for 2 values of y_true, the first 1.0"),
-    "short": ([0, 1], r"no entry for 1 value of y_true, the first 2.0.*\[0.0, 1.0\]"),
+    "a series": (pd.Series([0, 1, 3]), "gain must be .* in a list or an array; got"),
+    "a mapping": ({0: 0, 1: 1}, r"gain must be .* in a list or an array; got \{0: 0, 1: 1\}"),
+    "several": ([0], r"no entry for 2 values of y_true, the first 1.0"),
+    "short": ([0, 1], r"no entry for 1 value of y_true, the first 2.0.*the grades 0 to 1\."),
     "one number": (np.sum, r"gain must return.*4 relevance.*sum.*\(\)"),
     "NaN": (lambda y: y * NAN, "gain must be finite.*4 document"),
     "of math": (math.log10, "gain gets an array of .* log10 failed: .* NumPy"),
@@ -129,7 +127,6 @@ HUGE = [1e308] * 4
 OMIT = {"groups": G, "unjudged": "omit"}
 ZERO = {"groups": G, "unjudged": "zero"}
 EXPONENTIAL = {"groups": G, "gain": "exponential"}
-MANY = {"groups": G, "gain": list(range(21))}
 TWO_RULES = {"groups": G, "ties": "best", "ignore_ties": True}
 TOGETHER = {
     "different widths": ([Y], [S[:3]], {}, r"same shape, got \(1, 4\) and \(1, 3\).*-inf"),
@@ -141,14 +138,13 @@ TOGETHER = {
     "empty": ([], [], {"groups": []}, "y_true.*not empty"),
     "padding": (PADDED, MATRIX, {}, r"2 NaN, .*\(1, 1\).*scores of -inf if they pad rows"),
     "holes": (HOLES, MATRIX, {}, r"2 NaN, .*\(0, 1\)\. If NaN means unjudged"),
-    "sparse scores": (EYE, sparse.csr_array(EYE), {}, r"only y_true .*toarray\(\).*from_lists"),
-    "sparse, NaN": (sparse.csr_array([[0, 1], [NAN, 0]]), EYE, {}, r"1 NaN, at index \(1, 0\)"),
+    "sparse scores": (EYE, sparse.csr_array(EYE), {}, r"y_score must .*toarray\(\).*from_lists"),
+    "sparse relevance": (sparse.coo_array(EYE), EYE, {}, r"y_true must .*toarray\(\).*from_lists"),
     "np.matrix": (MATRIX.view(np.matrix), MATRIX, {}, "y_true.*matrix"),
     "overflow": (HUGE, S, {"groups": [1] * 4}, "y_true.*more than a float64 holds.*first 1"),
     "infinity beside NaN": ([NAN, INF, 0, 0], S, OMIT, "Input y_true contains infinity"),
     "2**1024": ([1, 1024, 0, 0], S, EXPONENTIAL, "finite.*index 1.*y_true is 1024"),
     "no gain, unjudged": ([NAN, 1, 2, 0], S, ZERO | {"gain": [0, 1]}, "no entry .*at index 2"),
-    "many grades": ([99, 1, 0, 0], S, MANY, r"the first 99.*\[0.0, 1.0, 2.0\]\.\.\.20.0"),
     "two rules for ties": (Y, S, TWO_RULES, "ignore_ties=True.*'best'"),
 }
 
@@ -163,12 +159,12 @@ def test_arguments_that_do_not_go_together(name):
 VALUES = {  # that an option refuses by its name, with what was found
     "k": [0, 5.0, True, "all", [1, 2]],
     "gain": ["exp", None, ["0", "1"], [], [0, NAN], {0, 1, 2}],
-    "discount": ["log2", jarvelin_kekalainen],
+    "discount": ["log2", 2],
     "log_base": [1, "e", INF, 10**400],
     "ties": ["random"],
     "ignore_ties": ["yes"],
     "unjudged": ["drop"],
-    "undefined": ["drop", None, True, 10**400, -0.1, 1.01],
+    "undefined": ["drop", None, NAN, True, 10**400, -0.1, 1.01],
 }
 
 
@@ -193,12 +189,6 @@ def test_a_base_without_a_logarithm_is_refused(discount):
         dcg_score(Y, S, groups=G, log_base=3, discount=discount)
 
 
-@pytest.mark.parametrize("b", [1, "2"])
-def test_bad_b_of_jarvelin_kekalainen(b):
-    with pytest.raises(ValueError, match="^b must be a finite number above 1, got "):
-        jarvelin_kekalainen(b)
-
-
 @pytest.mark.parametrize(
     ("y_true", "gain", "words"),
     [
@@ -220,12 +210,6 @@ def test_the_only_weight_is_on_an_omitted_row():
     options = {"groups": G, "unjudged": "omit", "sample_weight": [1, 0, 0, 0]}
     with pytest.raises(ValueError, match="sample_weight is 0"):
         ndcg_score([NAN, 1, 1, 0], S, **options)
-
-
-@pytest.mark.parametrize("function", [dcg_score, ndcg_score])
-def test_a_metric_that_is_called_as_a_scorer_names_the_scorer(function):
-    with pytest.raises(TypeError, match=f"pass scoring=make_{function.__name__}r"):
-        function("estimator", [[1], [2]], Y)
 
 
 ITSELF = []
@@ -349,10 +333,12 @@ def test_words_for_groups_of_a_scorer_are_group_by(function):
 # --- which value is named
 
 
-@pytest.mark.parametrize("gain", [[0, 1], {0: 0, 1: 1}], ids=["list", "mapping"])
-def test_the_first_relevance_without_a_gain_is_named(gain):
-    with pytest.raises(ValueError, match="3 values of y_true, the first 7.0 "):
-        ndcg_score([1, 7, 5, 9], S, groups=G, gain=gain)
+@pytest.mark.parametrize("first", [7, 0.5, -1, 2**70])
+def test_the_first_relevance_without_a_gain_is_named(first):
+    with pytest.raises(
+        ValueError, match=re.escape(f"3 values of y_true, the first {float(first)} ")
+    ):
+        ndcg_score([1, first, 5, 9], S, groups=G, gain=[0, 1])
 
 
 def test_a_document_that_nobody_judged_is_named():

@@ -194,8 +194,7 @@ SPELLINGS = {
     "defaults": ({}, {"ignore_ties": False, "undefined": 0}),
     "order of ties": ({"ignore_ties": True}, {"ties": "stable"}),
     "table": ({"gain": [0, 1, 2]}, {"gain": np.array([0, 1, 2])}),
-    "mapping": ({"gain": {0: 0, 1: 3}}, {"gain": {1: 3.0, 0: 0}}),
-    "left out": ({"undefined": "omit"}, {"undefined": np.nan}),
+    "sequence": ({"gain": [0, 3]}, {"gain": (0, 3.0)}),
 }
 
 

@@ -15,7 +15,6 @@ from oracles import DISCOUNTS, GAINS, exact_dcg, exact_ideal, loop_ndcg
 from sklearn_ndcg import (
     dcg_samples,
     dcg_score,
-    jarvelin_kekalainen,
     ndcg_samples,
     ndcg_score,
     quantile_grades,
@@ -24,9 +23,16 @@ from sklearn_ndcg._kernels import numpy_kernels
 from sklearn_ndcg._metrics import choices
 
 INF = np.inf
+
+
+def in_full_to(base):
+    """The discount of Järvelin and Kekäläinen: none before the rank `base`."""
+    return lambda ranks: 1 / np.maximum(np.log(ranks) / np.log(base), 1)
+
+
 CALLABLE_DISCOUNTS = {
-    jarvelin_kekalainen(): lambda r: 1 / max(1.0, log2(r)),
-    jarvelin_kekalainen(b=2.5): lambda r: 1 / max(1.0, log(r, 2.5)),
+    in_full_to(2): lambda r: 1 / max(1.0, log2(r)),
+    in_full_to(2.5): lambda r: 1 / max(1.0, log(r, 2.5)),
 }
 # DCG by a tie rule, from its values in all orders that the scores allow, the stable order first
 TIES = {

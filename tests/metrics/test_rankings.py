@@ -50,14 +50,14 @@ def partly_judged(seed):
     return y, {name: rng.choice([-INF, 1, 2], len(query)) for name in "ab"}, query
 
 
-GAIN_OF = {0: 3, 1: 1, 2: 1}
+GAIN_OF = [3, 1, 1]
 
 
 @pytest.mark.parametrize("k", [1, 2, None, "retrieved"])
 @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
 def test_judged_shares_are_means_over_the_orders_that_ties_allow(ties, k):
     y, scores, query = partly_judged(3)
-    gains = np.array([GAIN_OF.get(grade, 0) for grade in y])
+    gains = np.array([0 if np.isnan(grade) else GAIN_OF[int(grade)] for grade in y])
     measure = NDCG(k=k, gain=GAIN_OF, unjudged="zero", ties=ties)
     shares = rankings_of_several(y, scores, query).judged_shares(measure)
     rows = [np.flatnonzero(query == number) for number in range(20)]

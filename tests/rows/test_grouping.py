@@ -74,22 +74,14 @@ def test_groups_that_hash_by_identity_are_refused(make, function):
         function(ids)
 
 
-@pytest.mark.parametrize(
-    ("groups", "message"),
-    [
-        (range(8), "Each of the 8 queries has a single document"),
-        ([1, 1, 2, 3, 4, 5, 6, 7], r"6 of the 7 queries \(85%\) have a single document"),
-    ],
-    ids=["all", "most"],
-)
-def test_groups_that_are_unique_per_row_warn(groups, message):
-    with pytest.warns(UserWarning, match=message):
-        ndcg_score(Y, S, groups=[*groups], undefined="omit")
+def test_groups_that_are_unique_per_row_warn():
+    with pytest.warns(UserWarning, match="Each of the 8 queries has a single document"):
+        ndcg_score(Y, S, groups=range(8), undefined="omit")
 
 
 # the first of the lists of one document misses a relevant one, which has a row
 SINGLE = {
-    "half of them": (Y, S, [0, 0, 0, 1, 1, 1, 2, 3]),
+    "most of them": (Y, S, [0, 0, 2, 3, 4, 5, 6, 7]),
     "a single query": ([1], [0.5], ["a"]),
     "lists of one document": (Y, np.r_[-np.inf, S[1:]], [0, 0, 1, 2, 3, 4, 5, 6]),
 }

@@ -2,24 +2,31 @@
 
 import re
 import warnings
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from fractions import Fraction
+from functools import partial
 from operator import itemgetter
-from threading import Barrier, BrokenBarrierError
 
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
 from helpers import FirstColumn
-from scipy import sparse
+from joblib import parallel_config
 from sklearn import metrics
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.metrics import average_precision_score, make_scorer, recall_score, roc_auc_score
-from sklearn.model_selection import GroupKFold, cross_val_score, cross_validate
+from sklearn.metrics import (
+    average_precision_score,
+    f1_score,
+    fbeta_score,
+    jaccard_score,
+    make_scorer,
+    precision_score,
+    recall_score,
+    roc_auc_score,
+)
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
 
 from sklearn_ndcg import dcg_score, make_ndcg_scorer, make_query_scorer, ndcg_score, one_ranking
 
@@ -30,8 +37,14 @@ def reciprocal_rank(y_true, y_score):
 
 
 def binary(function):
-    """The function of whether a document is relevant."""
-    return lambda y_true, y_score, **options: function(y_true > 1, y_score, **options)
+    """The function of whether a document is relevant; nan for a single class."""
+
+    def of_relevant(y_true, y_score, **options):
+        if len(np.unique(y_true > 1)) == 1:
+            return np.nan
+        return function(y_true > 1, y_score, **options)
+
+    return of_relevant
 
 
 def mean_by_hand(function, y, score, query, weight, undefined):
@@ -59,9 +72,7 @@ def some_undefined(data):
 # --- the mean over queries
 
 
-@pytest.mark.parametrize(
-    ("undefined", "value"), [("warn", 0), ("omit", np.nan), (np.nan, np.nan), (0.25, 0.25)]
-)
+@pytest.mark.parametrize(("undefined", "value"), [("warn", 0), ("omit", np.nan), (0.25, 0.25)])
 @pytest.mark.parametrize("is_weighted", [False, True], ids=["unweighted", "weighted"])
 def test_score_func_is_averaged_over_queries(some_undefined, undefined, value, is_weighted):
     X, y, query = some_undefined
@@ -92,34 +103,63 @@ def test_greater_is_better_false_gives_the_negative_mean(some_undefined):
     assert loss == -make_query_scorer(function, **options)(FirstColumn(), X, y) < 0
 
 
-def raises(category, text):
-    """A function that raises for a query without a relevant document."""
-
-    def function(y_true, y_score):
-        if not (y_true > 1).any():
-            raise category(text)
-        return 1.0
-
-    return function
+def test_undefined_is_nan(some_undefined):
+    X, y, query = some_undefined
+    scorer = make_query_scorer(reciprocal_rank, undefined="omit", group_by=lambda X: query)
+    found = scorer(FirstColumn(), X.assign(a=1), np.where(query % 5, 3, y))
+    assert found == pytest.approx(0.9)  # two queries count 0.5
 
 
 @pytest.mark.parametrize(
-    ("score_func", "mean"),
+    ("score_func", "options"),
     [
-        pytest.param(reciprocal_rank, 0.9, id="nan of an empty query"),  # two queries count 0.5
-        pytest.param(binary(recall_score), 1.0, id="warns and returns 0"),
-        pytest.param(raises(UndefinedMetricWarning, "no document"), 1.0, id="raises a warning"),
-        pytest.param(
-            raises(ValueError, "Only one class present in y_true. ROC AUC score is not defined"),
-            1.0,
-            id="raises as scikit-learn does",
-        ),
+        (average_precision_score, {}),
+        (partial(average_precision_score, average="micro"), {}),
+        (partial(average_precision_score, pos_label=0), {"pos_label": 1}),
+        (recall_score, {}),
+        (f1_score, {}),
+        (partial(fbeta_score, beta=2), {}),
     ],
 )
-def test_undefined_is_what_score_func_says_is_undefined(some_undefined, score_func, mean):
+@pytest.mark.parametrize("undefined", ["omit", 0.25])
+def test_metrics_of_scikit_learn_are_undefined_without_a_positive(
+    some_undefined, score_func, options, undefined
+):
     X, y, query = some_undefined
-    scorer = make_query_scorer(score_func, undefined="omit", group_by=lambda X: query)
-    assert scorer(FirstColumn(), X.assign(a=1), np.where(query % 5, 3, y)) == pytest.approx(mean)
+    y, score = (y > 1).astype(int), (X["a"].to_numpy() > 0).astype(int)
+    score = np.where(query % 5, score, 0)  # so that F is undefined, too
+    scorer = make_query_scorer(score_func, undefined=undefined, **options)
+    found = scorer(FirstColumn(), X.assign(a=score), y, groups=query)
+    values = [
+        score_func(y[query == number], score[query == number], **options)
+        if number % 5
+        else undefined
+        for number in range(20)
+        if number % 5 or undefined != "omit"
+    ]
+    assert found == pytest.approx(np.mean(values), rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("score_func", "options"),
+    [
+        (precision_score, {"zero_division": 1}),
+        (partial(precision_score, zero_division=1), {}),
+        (partial(precision_score, zero_division=0), {"zero_division": 1}),
+        (partial(jaccard_score, zero_division=1), {}),
+    ],
+)
+def test_the_value_for_0_over_0_may_be_passed(some_undefined, score_func, options):
+    X, _, query = some_undefined
+    scorer = make_query_scorer(score_func, **options)
+    assert scorer(FirstColumn(), X.assign(a=0), np.zeros(len(query), int), groups=query) == 1
+
+
+def test_a_class_that_is_not_known_is_still_an_error(data):
+    X, y, query = data
+    score_func = partial(average_precision_score, pos_label=7)
+    with pytest.raises(ValueError, match="pos_label=7 is not a valid label"):
+        make_query_scorer(score_func)(FirstColumn(), X, y > 1, groups=query)
 
 
 # --- what score_func gets
@@ -161,7 +201,7 @@ def test_score_func_gets_the_rows_of_a_matrix(data):
     wide = np.c_[y > 0, y > 1, y > 2].astype(int)
     model = LinearRegression().fit(X, wide)
     values = [reciprocal_rank(*rows) for rows in zip(wide, model.predict(X), strict=True)]
-    found = make_query_scorer(reciprocal_rank, undefined="omit")(model, X, sparse.csr_array(wide))
+    found = make_query_scorer(reciprocal_rank, undefined="omit")(model, X, wide)
     assert found == pytest.approx(np.nanmean(values))
 
 
@@ -357,24 +397,35 @@ def test_numbers_of_any_type_are_values(data, returned):
     assert scorer(FirstColumn(), X, y, groups=query) == 1
 
 
-# --- the filters of warnings, which all threads share
+# --- threads share the filters of warnings
 
 
-def test_threads_leave_the_filters_of_warnings_as_they_were(data):
-    """Without a lock, evaluations overlap, and the last to end restores what another had set."""
-    X, y, query = data
-    begun, before = Barrier(2), list(warnings.filters)
+def test_threads_get_the_same_numbers_and_leave_the_filters_of_warnings():
+    query = np.repeat(np.arange(80), 8)
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(640, 3)), index=pd.Index(query, name="q"))
+    y = (rng.random(640) < 0.15).astype(int)
+    scoring = {
+        "ap": make_query_scorer(average_precision_score, group_by="q", undefined="omit"),
+        "ndcg": make_ndcg_scorer(group_by="q", undefined=0.0),
+    }
+    search = GridSearchCV(
+        Ridge(),
+        {"alpha": [0.1, 1, 10]},
+        cv=list(GroupKFold(4).split(X, y, query)),
+        scoring=scoring,
+        refit=False,
+    )
+    names = [f"split{fold}_test_{name}" for fold in range(4) for name in scoring]
 
-    def slow(y_true, y_score):
-        with suppress(BrokenBarrierError):
-            begun.wait(0.1)  # until another thread is here, too
-        return 1.0
+    def cells():
+        return [search.fit(X, y).cv_results_[name].tolist() for name in names]
 
-    scorer = make_query_scorer(slow)
-    with ThreadPoolExecutor(8) as pool:
-        scores = list(pool.map(lambda _: scorer(FirstColumn(), X, y, groups=query), range(40)))
-    assert scores == [1] * 40
-    assert warnings.filters == before
+    expected = cells()
+    with warnings.catch_warnings(), parallel_config(backend="threading", n_jobs=4):
+        assert cells() == expected
+        # scikit-learn's own filters may be in another order
+        assert UndefinedMetricWarning not in {category for _, _, category, *_ in warnings.filters}
 
 
 def test_a_function_may_score_by_another(data):

@@ -132,7 +132,7 @@ def test_gain_without_an_entry_for_a_class(data):
     X, y, query = data
     model = LogisticRegression().fit(X, y)
     with pytest.raises(ValueError, match=r"no entry for 1 value of classes_, the first 3"):
-        make_ndcg_scorer(gain={0: 0, 1: 1, 2: 2})(model, X, y % 3, groups=query)
+        make_ndcg_scorer(gain=[0, 1, 2])(model, X, y % 3, groups=query)
 
 
 @pytest.mark.parametrize(
@@ -313,9 +313,9 @@ def test_gains_that_are_equal_in_exact_arithmetic_tie(model, denominator, gain, 
 
 def test_negative_gains_that_cancel_out_tie():
     proba = np.array([[0.1, 0.3, 0.2, 0.3, 0.1], [0, 0.3, 0.6, 0, 0.1], [0.3, 0.2, 0.1, 0.3, 0.1]])
-    gain, y = {i: gain / 8 for i, gain in enumerate((-3, -1, 0, 1, 3))}, [0, 4, 2]
+    gain, y = [gain / 8 for gain in (-3, -1, 0, 1, 3)], [0, 4, 2]
     found = make_dcg_scorer(group_by=one_ranking, gain=gain)(Given().fit(proba), proba, y)
-    expected = dcg_score([y], [exact_gains(proba, gain.values())], gain=gain)
+    expected = dcg_score([y], [exact_gains(proba, gain)], gain=gain)
     assert found == pytest.approx(expected, abs=1e-15)
 
 

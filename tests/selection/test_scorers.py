@@ -16,7 +16,6 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, c
 
 from sklearn_ndcg import (
     dcg_score,
-    jarvelin_kekalainen,
     make_dcg_scorer,
     make_ndcg_scorer,
     make_query_scorer,
@@ -37,8 +36,8 @@ def pickled(scorer):
 
 
 SCORERS = [
-    make_ndcg_scorer(k=[1, None], group_by="q", gain={0: 0, 1: 3, 2: 7, 3: 9}),
-    make_dcg_scorer(k=5, group_by=one_ranking, discount=jarvelin_kekalainen(b=3)),
+    make_ndcg_scorer(k=[1, None], group_by="q", gain=[0, 3, 7, 9]),
+    make_dcg_scorer(k=5, group_by=one_ranking, log_base=3),
     make_ndcg_scorer(k="retrieved", response_method=["decision_function", "predict"]),
     make_ndcg_scorer(all_groups=graded_rows()[2]),
     make_query_scorer(top_is_best, greater_is_better=False, undefined=0, grade=2),
@@ -307,9 +306,7 @@ def test_a_metric_in_a_tool_leads_to_the_scorer(data, metric):
     X, y, _ = data
     with pytest.raises(ValueError, match=r"(?s)^y_true .*scoring=make_ndcg_scorer\("):
         cross_val_score(Ridge(), X, y, scoring=make_scorer(metric, k=3), error_score="raise")
-    name = metric.__name__
-    words = f"{name} takes two .* groups=ids.* not a scorer: pass scoring=make_{name}r"
-    with pytest.raises(TypeError, match=words):
+    with pytest.raises(TypeError, match=f"{metric.__name__}.. takes .* 2 positional arguments"):
         cross_val_score(Ridge(), X, y, scoring=metric, error_score="raise")
 
 

@@ -212,7 +212,7 @@ def test_early_stopping_counts_margins_of_the_held_out_rows(library, name, zero,
 
 
 def test_scoring_may_be_any_scorer():
-    options = {"k": 2, "gain": {0: 0, 1: 1, 2: 1, 3: 50}}
+    options = {"k": 2, "gain": [0, 1, 1, 50]}
     responses = staged(fit_others(histogram("Regressor")))
     scores = [dcg_score(Y[HELD], r, groups=QUERY[HELD], **options) for r in responses]
     ranker = stop(histogram("Regressor"), scoring=make_dcg_scorer(**options))
