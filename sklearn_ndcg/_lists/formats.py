@@ -108,9 +108,6 @@ def from_lists(
     `ndcg_score`. If it has no documents, or ``unjudged="omit"`` removes all of them, one row with
     the relevance 0 and the score ``-inf`` takes their place in the arrays, and is not scored.
 
-    Plain inputs are read fastest: ids that are str, int or bytes, and grades that are int or float,
-    not those of NumPy, in dicts, lists, tuples, sets and arrays.
-
     Condensed lists (``unjudged="omit"``) need documents that were judged 0: if all judged documents
     are relevant, as in a collection, any order of them is perfect. They also need long lists, as
     perhaps none of ten documents is judged.

@@ -10,10 +10,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from sklearn_ndcg import _checks, _kernels
+from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, Ids, Ints
 from sklearn_ndcg._lists import identity, reading
-from sklearn_ndcg._lists.ranked import Ranked, Truths
+from sklearn_ndcg._lists.ranked import Ranked
 from sklearn_ndcg._lists.reading import ByQuery
 from sklearn_ndcg._rows import containers
 from sklearn_ndcg._rows.grouping import Grouping
@@ -23,8 +23,6 @@ _WIDEST = 64  # characters of ids in an array of text; longer ids are shared obj
 
 UNJUDGED = "nothing judged"  # why a query is left out
 Unanswered = Literal["zero", "omit"]
-
-_compiled = _kernels.compiled_or("sklearn_ndcg._lists.compiled", None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,20 +122,11 @@ def _read(
     duplicates: str,
     k: int | None,
 ) -> dict[Hashable, Ranked]:
-    """The rows of each ranker, by the compiled reading if it knows all that there is to read."""
+    """The rows of each ranker."""
     truth_of: list[Any] = list(map(truths.get, queries, repeat({})))
     lists_of: dict[Hashable, list[Any]] = {
         name: list(map(lists.get, queries, repeat([]))) for name, lists in by_ranker.items()
     }
-    # without the GIL another thread could change a list while it is read
-    if _compiled is not None and getattr(sys, "_is_gil_enabled", lambda: True)():
-        plain = _compiled.read_all(truth_of, list(lists_of.values()), duplicates, k)
-        if plain is not None:
-            judged, rankers = Truths(*plain[:3]), plain[3]
-            return {
-                name: Ranked(judged, *ranker)
-                for name, ranker in zip(lists_of, rankers, strict=True)
-            }
     return reading.read_all(truth_of, lists_of, queries, duplicates, k)
 
 

@@ -115,16 +115,13 @@ def make_calls(data, **options):
     tree = DecisionTreeRegressor(max_depth=3, random_state=0)
     cv, depths = sn.QuerySplitter(3, group_by="query"), {"max_depth": [1, 3]}
     fitted, ranker = tree.fit(X, y), sn.GroupedRanker(tree, group_by="query")
-    slow_truths = {
-        query: {np.str_(d): g for d, g in truth.items()} for query, truth in data.truths.items()
-    }
 
     def search():
         found = GridSearchCV(tree, depths, scoring=scorer, cv=cv, error_score="raise").fit(X, y)
         return found.cv_results_["mean_test_score"].tobytes()
 
-    def of_lists(truths):
-        rows = sn.from_lists(truths, rankers=data.lists, k=options.get("k"), unjudged="omit")
+    def of_lists():
+        rows = sn.from_lists(data.truths, rankers=data.lists, k=options.get("k"), unjudged="omit")
         return [rows.y_true.tolist(), rows["a"].y_score.tolist(), rows["b"].y_score.tolist()]
 
     def of_table(function, table, **more):
@@ -174,8 +171,7 @@ def make_calls(data, **options):
         "GroupedRanker": lambda: ranker.fit(X, y).predict(X).tobytes(),
         "QuerySplitter": lambda: [test.tolist() for _, test in cv.split(X, y)],
         "check_group_splits": lambda: sn.check_group_splits(cv, X, y, **groups),
-        "from_lists": lambda: of_lists(data.truths),
-        "from_lists in Python": lambda: of_lists(slow_truths),
+        "from_lists": of_lists,
         "from_trec": lambda: sn.ndcg_score(sn.from_trec(data.qrels, data.run), **options),
         "frames.ndcg_score of pandas": lambda: of_table(sn.frames.ndcg_score, data.table),
     }  # fmt: skip
