@@ -12,7 +12,7 @@ from os import PathLike, fspath
 from typing import Any, NamedTuple, cast
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._rows.label_texts import shown_labels
+from sklearn_ndcg._rows.label_texts import shown_id, shown_labels
 
 FilePath = str | PathLike[str]
 Record = tuple[str, str, float]  # query, document and value
@@ -188,7 +188,7 @@ def _ranks_or_scores(records: Iterator[Record], path: FilePath) -> Iterator[Reco
     if counting is not None and counts.others:
         raise ValueError(
             f"{fspath(path)}: run has three fields, of which the last counts 1, 2, ... in query "
-            f"{shown_labels([counting])}, as ranks do, but not in query "
+            f"{shown_id(counting)}, as ranks do, but not in query "
             f"{shown_labels([next(iter(counts.others))])}. Begin the file with the line 'query "
             "document rank' or 'query document score'."
         )

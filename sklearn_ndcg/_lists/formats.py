@@ -81,20 +81,19 @@ def from_lists(
     ------
     ValueError
         If an id is twice in a list or in a truth and ``duplicates="raise"``, if an id is missing,
-        if a grade is negative or infinite, if a truth is one text that holds several ids, or if no
-        query is left. A note names the ranker if there are several.
+        if a grade is negative or infinite, or if no query is left. A note names the ranker if there
+        are several.
 
     TypeError
         If lists or truths have another form, ids cannot be hashed or are bool, or grades are not
-        numbers; also if no recommended id is in the truth because the ids have different types.
+        numbers; also if no recommended id is in any truth, and the ids have different types, are
+        pairs of an id and a score, or are objects that are only equal to themselves.
 
     Warns
     -----
     UserWarning
-        If no query has both a truth and a list; if no document in the lists is in any truth, and
-        ten queries have both, or one id is another with a prefix or suffix; if half of the queries
-        or documents that do not match differ only in leading zeros, blanks, case or ".0"; or if ids
-        are fractions, as scores are.
+        If no document in the lists of a ranker is in any truth, and ten queries or more have both
+        a truth and a list.
 
     See Also
     --------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections import Counter
 from collections.abc import (
@@ -26,7 +25,7 @@ from sklearn_ndcg._checks import Floats, Ints, Mask
 from sklearn_ndcg._lists.files import read_trec
 from sklearn_ndcg._lists.ranked import Ranked, Truths
 from sklearn_ndcg._rows import containers
-from sklearn_ndcg._rows.label_texts import shown_labels
+from sklearn_ndcg._rows.label_texts import cut, shown_id
 
 Id = Any  # of a query or a document: anything that has a hash
 ByQuery = Mapping[Id, Any]  # the list or the truth of each query, not yet checked
@@ -49,12 +48,16 @@ _SWAPPED_HINT = (
     "It has no order: are relevant and recommended swapped? Pass the lists of several rankers as "
     f"rankers={{name: lists}}. {_SCORES_HINT}"
 )
-PAIRS_HINT = "For pairs of an id and its score, pass the ids: [id for id, _ in pairs]."
+PAIRS_HINT = (
+    "Pairs are not ids: in recommended pass the ids, best first, [id for id, _ in sorted(pairs, "
+    "key=lambda pair: pair[1], reverse=True)], and in relevant the grades, dict(pairs)."
+)
 _RECORDS_HINTS = {
     "relevant": "pass {record[id]: record[grade] for record in records}, id and grade being two",
     "recommended": "pass the ids, best first: [record[id] for record in records], id being one",
 }
 _EMPTY_HINT = "If it is an empty cell, pass []."
+_TEXT_HINT = "A text is not a list: split it, or pass [text] if it is one id."
 _LEFT_OUT = ": if nobody judged it, leave it out"
 _UNJUDGED_HINTS = {"relevant": f"{_LEFT_OUT} or pass nan", "qrels": _LEFT_OUT, "run": ""}
 # numbers of documents that are errors
@@ -237,7 +240,7 @@ def _by_query(queries: Any, name: str, entry: str) -> ByQuery:
             "which has no order: pass the ids that the recommender returned, or rank each row."
         )
     if containers.is_pandas(queries) and queries.ndim == 1 and queries.index.nlevels == 1:
-        label = shown_labels([queries.index[queries.index.duplicated()][0]])
+        label = shown_id(queries.index[queries.index.duplicated()][0])
         way = f"keep one of them, {name}.groupby(level=0).first()"
         if _are_ids(queries.tolist()):
             way = f"if each row is an id, pass {name}.groupby(level=0).agg(list)"
@@ -315,12 +318,12 @@ def read_list(
     if ids is None:
         hint = _SWAPPED_HINT if isinstance(documents, Mapping | Set) else _LIST_HINT
         if isinstance(documents, str):
-            hint = f"A text is not a list: {text_hint(documents)}."
+            hint = _TEXT_HINT
         elif not np.iterable(documents) and _checks.is_missing(documents):
             hint = _EMPTY_HINT
         raise TypeError(
             "recommended must have a list of ids, best first, for each query, got "
-            f"{type(documents).__name__} for query {shown_labels([query])}. {hint}"
+            f"{type(documents).__name__} for query {shown_id(query)}. {hint}"
         )
     read = ids[:k] if type(ids) is list else list(islice(ids, k))
     rank_of = _distinct(read, "recommended", query, duplicates)
@@ -374,14 +377,13 @@ def read_truth(truth: object, query: Id, duplicates: str) -> Mapping[Id, object]
         truth = containers.as_list(truth)
         if _checks.is_missing(truth):
             raise ValueError(
-                f"relevant has 1 missing id (None or NaN) in query {shown_labels([query])}. "
-                f"{_EMPTY_HINT}"
+                f"relevant has 1 missing id (None or NaN) in query {shown_id(query)}. {_EMPTY_HINT}"
             )
     ids = [truth] if is_id else _collection(truth)
     if ids is None:
         raise TypeError(
             "relevant must have, for each query, a mapping from id to grade, a collection of ids "
-            f"or one id, got {type(truth).__name__} for query {shown_labels([query])}. Pass "
+            f"or one id, got {type(truth).__name__} for query {shown_id(query)}. Pass "
             ".tolist() of a column of ids, .to_dict() of a Series of grades whose index has each "
             "id once, dict(zip(ids, grades)) of two columns, .ravel() of an array, list() of "
             "another iterable."
@@ -414,12 +416,12 @@ def _distinct(ids: Collection[Id], name: str, query: Id, duplicates: str) -> dic
         distinct = dict(zip(ids, _RANKS if name == "recommended" else _ONES))  # noqa: B905
     except TypeError as error:
         raise TypeError(
-            f"{name} has ids in query {shown_labels([query])}: {error}. {_flat_hint(ids, name)}"
+            f"{name} has ids in query {shown_id(query)}: {error}. {_flat_hint(ids, name)}"
         ) from error
     if len(distinct) < len(ids) and duplicates == "raise":
         [(twice, count)] = Counter(ids).most_common(1)
         raise ValueError(
-            f"{name} has the id {twice!r} {count} times in query {shown_labels([query])}. "
+            f"{name} has the id {shown_id(twice)} {count} times in query {shown_id(query)}. "
             f"{_TWICE_HINTS[name]}"
         )
     return distinct
@@ -436,40 +438,6 @@ def _flat_hint(ids: Collection[Id], name: str) -> str:
     return "Pass hashable ids, in one flat list per query."
 
 
-def split_text(text: str) -> tuple[list[str], str]:
-    """The ids that a text seems to hold, and an expression that splits `text`; else no ids.
-
-    They are separated by commas, "|" or blanks, or printed as lists of Python, NumPy or JSON.
-    """
-    bare = text.strip()
-    if bare[:1] + bare[-1:] in ("[]", "()", "{}"):
-        inner = bare[1:-1]
-        quoted = re.findall("'([^']*)'|\"([^\"]*)\"", inner)
-        if not quoted:
-            way = "text.strip('[](){} ').replace(',', ' ').split()"
-            return inner.replace(",", " ").split(), way
-        ids = [single or double for single, double in quoted]
-        if len(ids) > 1 and "," not in inner:  # NumPy
-            return ids, "re.findall(\"'([^']*)'\", text)"
-        is_json = bare[0] == "[" and '"' in inner
-        return ids, "json.loads(text)" if is_json else "ast.literal_eval(text)"
-    for sign in ("|", ", ", ",", " "):
-        if sign in bare:
-            parts = [part.strip() for part in bare.split(sign)]
-            ids = list(filter(None, parts))
-            return (ids, f"text.split({sign!r})" if sign.strip() else "text.split()")
-    return [], ""
-
-
-def text_hint(text: str) -> str:
-    """What to pass in place of a text that should be a list of ids."""
-    ids, way = split_text(text)
-    if not text.strip("[](){} "):
-        return "if it is an empty list, pass []"
-    one = "if it is one id, pass [text]"
-    return f"if it holds several ids, pass {way} in its place; {one}" if ids else one
-
-
 def _check_ids(ids: Iterable[Id], name: str, query: Id) -> None:
     """Raise for values that cannot be meant as ids."""
     for kind in set(map(type, ids)):
@@ -477,17 +445,17 @@ def _check_ids(ids: Iterable[Id], name: str, query: Id) -> None:
             containers.converts_to_array(kind) and not issubclass(kind, np.generic)
         ):
             raise TypeError(
-                f"{name} has ids in query {shown_labels([query])} that are arrays themselves, of "
+                f"{name} has ids in query {shown_id(query)} that are arrays themselves, of "
                 f"type {kind.__name__}: pass tolist() of what they were taken from."
             )
         if issubclass(kind, bool | np.bool_):
             raise TypeError(
-                f"{name} has True or False among its ids in query {shown_labels([query])}. If they "
+                f"{name} has True or False among its ids in query {shown_id(query)}. If they "
                 "are a mask, pass the ids that it selects."
             )
     missing = np.array([_checks.is_missing(document) for document in ids])
     if missing.any():
-        where = f"(None or NaN) in query {shown_labels([query])}"
+        where = f"(None or NaN) in query {shown_id(query)}"
         which = _checks.describe_mask(missing, f"missing id {where}", f"missing ids {where}")
         raise ValueError(f"{name} has {which}: leave missing ids out.")
 
@@ -578,12 +546,12 @@ def _nested(
         if not isinstance(documents, Mapping):
             raise TypeError(
                 f"{name} must have a mapping from document to {field} for each query, got "
-                f"{type(documents).__name__} for query {shown_labels([query])}. Pass several runs "
+                f"{type(documents).__name__} for query {shown_id(query)}. Pass several runs "
                 "as from_trec(qrels, runs={name: run})."
             )
         if any(isinstance(value, Mapping) for value in islice(documents.values(), 1)):
             raise TypeError(
-                f"{name} must have numbers, got a mapping in query {shown_labels([query])}. Pass "
+                f"{name} must have numbers, got a mapping in query {shown_id(query)}. Pass "
                 "several runs as from_trec(qrels, runs={name: run})."
             )
         try:
@@ -591,8 +559,8 @@ def _nested(
         except TypeError as error:
             wrong = next(label for label in (query, *documents) if not isinstance(label, str))
             raise TypeError(
-                f"{name} must have text as ids, as trec_eval does, got {wrong!r} in query "
-                f"{shown_labels([query])}: convert ids with str()."
+                f"{name} must have text as ids, as trec_eval does, got {shown_id(wrong)} in query "
+                f"{shown_id(query)}: convert ids with str()."
             ) from error
     return queries
 
@@ -615,7 +583,7 @@ def _by_query_and_document(
         documents = queries.setdefault(query, {})
         if document in documents:
             first = documents[document]
-            twice = f"{name} has document {document!r} twice in query {shown_labels([query])}"
+            twice = f"{name} has document {shown_id(document)} twice in query {shown_id(query)}"
             if name == "qrels" and first != value:
                 raise ValueError(f"{twice}, with the relevance {first} and {value}: keep one.")
             if duplicates == "raise":
@@ -639,7 +607,7 @@ def as_floats(nested: Mapping[Id, Mapping[Id, object]], name: str) -> Floats:
         if isinstance(values[row], str):
             way = ": convert text to numbers, words with a dict from word to grade"
         return kind(
-            f"{name} must {said} in query {shown_labels([query])} for document {document!r}{way}."
+            f"{name} must {said} in query {shown_id(query)} for document {shown_id(document)}{way}."
         )
 
     try:
@@ -649,7 +617,7 @@ def as_floats(nested: Mapping[Id, Mapping[Id, object]], name: str) -> Floats:
     if array.dtype.kind not in "biuf" or array.shape != (len(values),):
         for row, value in enumerate(values):
             if not isinstance(value, bool | np.bool_) and not _checks.is_number(value):
-                raise error(TypeError, row, f"have numbers, got {value!r}")
+                raise error(TypeError, row, f"have numbers, got {cut(repr(value))}")
     with np.errstate(over="ignore"):
         floats = array.astype(np.float64)
     wrong = _WRONG_NUMBERS[name](floats)
