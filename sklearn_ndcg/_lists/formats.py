@@ -177,9 +177,8 @@ def from_trec(
         document of negative relevance counts as unjudged, as in trec_eval.
 
     run : path, mapping or iterable of records, default=None
-        Scores: the path of a file with the fields query, Q0, document, rank, score and name, or
-        with query, document and rank or score (MS MARCO): a rank if it counts 1, 2, 3, ... in each
-        query; ``{query: {document: score}}``; or records with `query_id`, `doc_id` and `score`.
+        Scores: the path of a file with the fields query, Q0, document, rank, score and name;
+        ``{query: {document: score}}``; or records with `query_id`, `doc_id` and `score`.
 
     runs : mapping from name, default=None
         In place of `run` those of several rankers, each in that form, as in `from_lists`.
