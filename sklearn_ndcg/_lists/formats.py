@@ -50,17 +50,16 @@ def from_lists(
     k : int, None or "retrieved", default=None
         The cutoff at which the rows are scored, unless a smaller one is passed there. Only the
         first `k` ids of each list are read (more if ids repeat), which is several times as fast;
-        repeated and missing ids after these are not noticed. With ``unjudged="omit"`` and "nan"
-        whole lists are read, as later ids may move up.
+        repeated and missing ids after these are not noticed. With ``unjudged="omit"`` whole
+        lists are read, as later ids may move up.
 
     unanswered : {"zero", "omit"}, default="zero"
         A query in `relevant` without a list has an NDCG of 0, or is left out: for all rankers, if
         one has no list for it. An empty list is a list.
 
-    unjudged : {"zero", "omit", "nan"}, default="zero"
+    unjudged : {"zero", "omit"}, default="zero"
         Recommended documents that are not in the truth, or have the grade NaN there, get the
-        relevance 0; or are removed, and later ones move up; or get the relevance NaN, for a gain
-        that is not 0 for relevance 0, see `unjudged` in `ndcg_score`.
+        relevance 0; or are removed, and later ones move up.
 
     duplicates : {"raise", "omit", "zero"}, default="raise"
         An id that is twice in a list, for example if lists were merged or chunks have the id of
@@ -190,10 +189,9 @@ def from_trec(
         A query with judgements that is not in the run has an NDCG of 0 (trec_eval's ``-c``, and
         ir_measures), or is left out (the default of trec_eval 9.0.8; 10.0 prints no mean then).
 
-    unjudged : {"zero", "omit", "nan"}, default="zero"
+    unjudged : {"zero", "omit"}, default="zero"
         Unjudged documents get the relevance 0; or are removed, and later ones move up, as with
-        trec_eval's ``-J``; or get the relevance NaN, to which
-        ``ndcg_score(..., unjudged="zero")`` gives no gain even if its `gain` gives one to 0.
+        trec_eval's ``-J``.
 
     duplicates : {"raise", "omit", "zero"}, default="raise"
         A document that is twice in a query of a run is an error, as in trec_eval; or only its best
@@ -254,13 +252,6 @@ def from_trec(
     >>> run = {"q1": {"a": 0.9, "b": 0.4, "c": 0.4}}
     >>> ndcg_score(from_trec(qrels, run, k=10))
     0.9502...
-
-    A gain of 1 for documents that were judged 0, and none for those that nobody judged:
-
-    >>> qrels["q1"]["d"] = 0
-    >>> rows = from_trec(qrels, run, k=10, unjudged="nan")
-    >>> ndcg_score(rows, gain={0: 1, 1: 4, 2: 9}, unjudged="zero")
-    0.9148...
 
     Files, which may be compressed:
 

@@ -14,7 +14,6 @@ from sklearn_ndcg import (
     _checks,
     dcg_samples,
     dcg_score,
-    from_lists,
     inference,
     jarvelin_kekalainen,
     ndcg_curve,
@@ -358,12 +357,6 @@ def test_words_for_groups_of_a_scorer_are_group_by(function):
 def test_the_first_relevance_without_a_gain_is_named(gain):
     with pytest.raises(ValueError, match="3 values of y_true, the first 7.0 "):
         ndcg_score([1, 7, 5, 9], S, groups=G, gain=gain)
-
-
-def test_a_document_that_nobody_judged_is_named():
-    rows = from_lists({"p": {"b": 1}, "q": {"a": 1}}, {"p": ["b"], "q": ["x", "a"]}, unjudged="nan")
-    with pytest.raises(ValueError, match=r"contains NaN: 1 NaN, in query 'q', document 'x'\."):
-        ndcg_score(rows)
 
 
 def test_the_error_for_nan_speaks_of_joins_where_there_may_be_one():
