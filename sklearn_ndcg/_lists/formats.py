@@ -33,8 +33,7 @@ def from_lists(
     relevant : mapping or sequence of n_queries truths, or one truth
         The truth of each query (user, search, playlist): a mapping from id to grade >= 0, or a
         collection of ids, or a single id, whose grade is 1. Ids are of any hashable type; None and
-        NaN are not ids. One truth alone goes with one list, and is one query. Each row of a sparse
-        matrix is a truth: stored values are grades, and the numbers of columns are ids.
+        NaN are not ids. One truth alone goes with one list, and is one query.
 
     recommended : mapping or sequence of n_queries sequences, or one of these, default=None
         The list of ids of each query, best first. A mapping with the same keys if `relevant` is a

@@ -14,7 +14,7 @@ from collections.abc import (
     Set,
     ValuesView,
 )
-from itertools import chain, islice, pairwise, repeat
+from itertools import chain, islice, repeat
 from os import PathLike
 from typing import Any, Literal
 
@@ -56,6 +56,10 @@ _RECORDS_HINTS = {
     "relevant": "pass {record[id]: record[grade] for record in records}, id and grade being two",
     "recommended": "pass the ids, best first: [record[id] for record in records], id being one",
 }
+_SPARSE_HINTS = {
+    "relevant": "Pass [dict(zip(row.indices, row.data)) for row in matrix.tocsr()].",
+    "recommended": "It has no order: pass the ids that the recommender returned, or rank each row.",
+}
 _EMPTY_HINT = "If it is an empty cell, pass []."
 _TEXT_HINT = "A text is not a list: split it, or pass [text] if it is one id."
 _LEFT_OUT = ": if nobody judged it, leave it out"
@@ -88,9 +92,8 @@ def by_query(
     for name, recommended in rankers.items():
         with _checks.naming_ranker(name, rankers):
             _check_indexes(relevant, recommended)
-    relevant, rankers = _plain(relevant), {name: _plain(ids) for name, ids in rankers.items()}
-    if containers.is_sparse(relevant):
-        relevant = _truths_of_matrix(relevant)
+    relevant = _plain(relevant, "relevant")
+    rankers = {name: _plain(ids, "recommended") for name, ids in rankers.items()}
     if _is_truth(relevant):
         _refuse_scores(rankers)
     if is_single_query(relevant, rankers):
@@ -151,19 +154,10 @@ def _check_indexes(relevant: Any, recommended: Any) -> None:
         )
 
 
-def _truths_of_matrix(matrix: Any) -> list[dict[Id, float]]:
-    """The truth of each row of a sparse matrix: the stored values by the number of the column."""
-    rows = matrix.tocsr(copy=True)
-    rows.sum_duplicates()
-    columns, values, ends = rows.indices.tolist(), rows.data.tolist(), rows.indptr.tolist()
-    return [
-        dict(zip(columns[start:end], values[start:end], strict=True))
-        for start, end in pairwise(ends)
-    ]
-
-
-def _plain(queries: Any) -> Any:
+def _plain(queries: Any, name: str) -> Any:
     """Columns of Polars and Arrow as lists, a Series of lists or truths as a mapping."""
+    if containers.is_sparse(queries):
+        raise TypeError(f"{name} must not be a sparse matrix. {_SPARSE_HINTS[name]}")
     queries = containers.as_list(queries)
     if not containers.is_pandas(queries) or queries.ndim != 1 or not queries.index.is_unique:
         return queries
@@ -234,11 +228,6 @@ def _by_query(queries: Any, name: str, entry: str) -> ByQuery:
         return dict(enumerate(queries))
     if isinstance(queries, Sequence) and not isinstance(queries, _TEXT):
         return dict(enumerate(queries))
-    if containers.is_sparse(queries):
-        raise TypeError(
-            f"{name} must have a list of ids, best first, for each query, got a sparse matrix, "
-            "which has no order: pass the ids that the recommender returned, or rank each row."
-        )
     if containers.is_pandas(queries) and queries.ndim == 1 and queries.index.nlevels == 1:
         label = shown_id(queries.index[queries.index.duplicated()][0])
         way = f"keep one of them, {name}.groupby(level=0).first()"
