@@ -37,10 +37,11 @@ def from_lists(
 
     recommended : mapping or sequence of n_queries sequences, or one of these, default=None
         The list of ids of each query, best first. A mapping with the same keys if `relevant` is a
-        mapping; otherwise a sequence of the same length, such as a column of lists of Polars or
-        Arrow. A pandas Series of lists, or of truths, is a mapping from its index. As a single list
-        or truth a Series is refused, as its values may be ids or grades: pass its ``to_dict()`` or
-        its ``tolist()``.
+        mapping; otherwise a sequence of the same length. A column of lists of Polars or Arrow is a
+        sequence. A pandas Series of lists, or of truths, is a mapping from its index, or a sequence
+        if this is the default index, which only numbers the rows. As a single list or truth a
+        Series is refused, as its values may be ids or grades: pass its ``to_dict()`` or its
+        ``tolist()``.
 
     rankers : mapping from name, default=None
         In place of `recommended` the lists of several rankers, each in that form, for

@@ -54,11 +54,18 @@ PAIRS_HINT = (
 )
 _RECORDS_HINTS = {
     "relevant": "pass {record[id]: record[grade] for record in records}, id and grade being two",
-    "recommended": "pass the ids, best first: [record[id] for record in records], id being one",
+    "recommended": "pass the ids, best first: [record[id] for record in sorted(records, "
+    "key=lambda record: record[score], reverse=True)], id and score being two",
 }
 _SPARSE_HINTS = {
     "relevant": "Pass [dict(zip(row.indices, row.data)) for row in matrix.tocsr()].",
     "recommended": "It has no order: pass the ids that the recommender returned, or rank each row.",
+}
+_TABLE_HINTS = {
+    "relevant": "{query: dict(zip(rows['id'], rows['grade'])) for query, rows in "
+    "table.groupby('query')}",
+    "recommended": "{query: list(rows['id']) for query, rows in table.sort_values('score', "
+    "ascending=False).groupby('query')}",
 }
 _EMPTY_HINT = "If it is an empty cell, pass []."
 _TEXT_HINT = "A text is not a list: split it, or pass [text] if it is one id."
@@ -89,79 +96,63 @@ def by_query(
 
     A truth that is not in a mapping or sequence of truths is one query, with a list of each ranker.
     """
-    for name, recommended in rankers.items():
+    relevant = containers.as_list(relevant)
+    rankers = {name: containers.as_list(queries) for name, queries in rankers.items()}
+    _refuse_forms(relevant, "relevant")
+    for name, queries in rankers.items():
         with _checks.naming_ranker(name, rankers):
-            _check_indexes(relevant, recommended)
-    relevant = _plain(relevant, "relevant")
-    rankers = {name: _plain(ids, "recommended") for name, ids in rankers.items()}
+            _refuse_forms(queries, "recommended")
     if _is_truth(relevant):
         _refuse_scores(rankers)
     if is_single_query(relevant, rankers):
         relevant, rankers = [relevant], {name: [ids] for name, ids in rankers.items()}
-    truths = _by_query(relevant, "relevant", "dict(zip(rows['id'], rows['grade']))")
-    in_order = isinstance(relevant, Sequence | np.ndarray)
+    truths, are_numbered = _by_query(relevant, "relevant"), [_is_sequence(relevant)]
     lists: dict[Id, ByQuery] = {}
-    for name, recommended in rankers.items():
+    for name, queries in rankers.items():
         with _checks.naming_ranker(name, rankers):
-            lists[name] = _by_query(recommended, "recommended", "list(rows['id'])")
-            if in_order != isinstance(recommended, Sequence | np.ndarray):
-                raise TypeError(
-                    "relevant and recommended must both be mappings from query, or both be "
-                    f"sequences, got {type(relevant).__name__} and {type(recommended).__name__}. "
-                    "For one query pass its truth and its list, without the query."
-                )
-            if in_order and len(truths) != len(lists[name]):
-                raise ValueError(
-                    "relevant and recommended must have the same number of queries, got "
-                    f"{len(truths)} and {len(lists[name])}. Pass mappings where some queries have "
-                    "no list."
-                )
-    return truths, lists, in_order
+            lists[name] = _by_query(queries, "recommended")
+            are_numbered.append(_is_sequence(queries))
+            _refuse_row_numbers(relevant, queries, truths, lists[name])
+    return truths, lists, all(are_numbered)
 
 
-def _check_indexes(relevant: Any, recommended: Any) -> None:
-    """Raise if queries have row labels in place of ids, and warn if labels may not be queries."""
-    for name, queries in (("relevant", relevant), ("recommended", recommended)):
-        if containers.is_pandas_groups(queries):
-            labels = [label for labels in queries.values() for label in labels]
-            if len(labels) > 1 and set(labels) == set(range(len(labels))):
-                raise TypeError(
-                    f"{name} has the numbers of rows in place of ids, as .groups of a groupby has "
-                    "them. Pass table.groupby('query')['id'].agg(list)."
-                )
-    if not all(containers.is_pandas(q) and q.ndim == 1 for q in (relevant, recommended)):
-        return
-    indexes = relevant.index, recommended.index
-    n_numbered = sum(map(containers.is_default_index, indexes))
-    if len(relevant) != len(recommended):
-        if n_numbered == 2:
-            _checks.warn(
-                "relevant and recommended have the numbers of their rows as index, and are matched "
-                f"by these, but one has {len(relevant)} rows and the other {len(recommended)}. "
-                "Give both the queries as their index: table.set_index('query')['ids']. If the "
-                "numbers are the queries, pass .to_dict() of both."
-            )
-        return
-    if n_numbered != 1:
-        return
-    n_alike = len(set(indexes[0]).intersection(indexes[1]))
-    if 0 < n_alike < len(relevant):  # if none is alike, more is said where ids are compared
-        named = "relevant" if containers.is_default_index(indexes[1]) else "recommended"
-        _checks.warn(
-            f"Only the index of {named} names queries; the other numbers its rows, and the two are "
-            f"matched by label: {n_alike} of {len(relevant)} labels are alike. Give both the "
-            "queries as their index, or pass .tolist() of both to match them by position."
-        )
-
-
-def _plain(queries: Any, name: str) -> Any:
-    """Columns of Polars and Arrow as lists, a Series of lists or truths as a mapping."""
+def _refuse_forms(queries: Any, name: str) -> None:
+    """Raise for what has no ids."""
     if containers.is_sparse(queries):
         raise TypeError(f"{name} must not be a sparse matrix. {_SPARSE_HINTS[name]}")
-    queries = containers.as_list(queries)
-    if not containers.is_pandas(queries) or queries.ndim != 1 or not queries.index.is_unique:
-        return queries
-    return queries if _are_ids(queries.tolist()) else queries.to_dict()
+    if containers.is_pandas_groups(queries):
+        labels = [label for labels in queries.values() for label in labels]
+        if len(labels) > 1 and set(labels) == set(range(len(labels))):
+            raise TypeError(
+                f"{name} has the numbers of rows in place of ids, as .groups of a groupby has "
+                "them. Pass table.groupby('query')['id'].agg(list)."
+            )
+
+
+def _is_sequence(queries: Any) -> bool:
+    """Whether queries are numbered in order, as in a Series whose index only numbers its rows."""
+    if containers.is_pandas(queries):
+        return len(queries) > 0 and containers.is_default_index(queries.index)
+    return isinstance(queries, Sequence | np.ndarray)
+
+
+def _refuse_row_numbers(relevant: Any, recommended: Any, truths: ByQuery, lists: ByQuery) -> None:
+    """Raise for a mapping beside a sequence, unless its queries are the numbers of the rows."""
+    are_sequences = _is_sequence(relevant), _is_sequence(recommended)
+    if all(are_sequences) and len(truths) != len(lists):
+        raise ValueError(
+            "relevant and recommended must have the same number of queries, got "
+            f"{len(truths)} and {len(lists)}. Pass mappings, or Series that have the queries as "
+            "their index, where some queries have no list."
+        )
+    if any(are_sequences) and truths.keys() != lists.keys():
+        raise TypeError(
+            "relevant and recommended must both be mappings from query, or both be sequences, got "
+            f"{type(relevant).__name__} and {type(recommended).__name__}. A Series is a mapping if "
+            "it has the queries as its index, table.set_index('query')['ids'], and a sequence if "
+            "its index numbers the rows. For one query pass its truth and its list, without the "
+            "query."
+        )
 
 
 def is_single_query(relevant: object, rankers: Mapping[Id, object]) -> bool:
@@ -183,8 +174,13 @@ def is_single_query(relevant: object, rankers: Mapping[Id, object]) -> bool:
     if not any(map(_has_entries, (relevant, *rankers.values()))):
         return False  # nor any other number
     if _is_truth(relevant):
-        return not any(isinstance(ids, Mapping) for ids in rankers.values())
+        return not any(isinstance(ids, Mapping) or _is_column(ids) for ids in rankers.values())
     return all(map(_are_ids, (relevant, *rankers.values())))
+
+
+def _is_column(values: Any) -> bool:
+    """Whether this is a Series of lists or of truths."""
+    return containers.is_pandas(values) and values.ndim == 1 and not _are_ids(values.tolist())
 
 
 def _has_entries(values: Any) -> bool:
@@ -218,9 +214,10 @@ def _are_ids(values: object) -> bool:
     return ids is not None and all(isinstance(i, _TEXT) or not np.iterable(i) for i in ids)
 
 
-def _by_query(queries: Any, name: str, entry: str) -> ByQuery:
+def _by_query(queries: Any, name: str) -> ByQuery:
     """Lists or truths by query."""
-    if containers.is_pandas(queries) and queries.ndim == 1 and queries.index.is_unique:
+    is_series = containers.is_pandas(queries) and queries.ndim == 1
+    if is_series and queries.index.is_unique:
         queries = queries.to_dict()
     if isinstance(queries, Mapping):
         return queries
@@ -228,11 +225,11 @@ def _by_query(queries: Any, name: str, entry: str) -> ByQuery:
         return dict(enumerate(queries))
     if isinstance(queries, Sequence) and not isinstance(queries, _TEXT):
         return dict(enumerate(queries))
-    if containers.is_pandas(queries) and queries.ndim == 1 and queries.index.nlevels == 1:
+    if is_series and queries.index.nlevels == 1:
         label = shown_id(queries.index[queries.index.duplicated()][0])
         way = f"keep one of them, {name}.groupby(level=0).first()"
         if _are_ids(queries.tolist()):
-            way = f"if each row is an id, pass {name}.groupby(level=0).agg(list)"
+            way = f"if each row is an id, the best first, pass {name}.groupby(level=0).agg(list)"
         raise TypeError(
             f"{name} must have one entry for each query, got a Series that has several rows of "
             f"query {label}: {way}."
@@ -240,8 +237,7 @@ def _by_query(queries: Any, name: str, entry: str) -> ByQuery:
     raise TypeError(
         f"{name} must be a mapping from query, or a sequence with an entry for each query, got "
         f"{type(queries).__name__}. Pass .to_dict() of a Series whose index has each query once, "
-        f"list() of another iterable, or {{query: {entry} for query, rows in "
-        "table.groupby('query')}. Paths go to from_trec."
+        f"list() of another iterable, or {_TABLE_HINTS[name]}. Paths go to from_trec."
     )
 
 

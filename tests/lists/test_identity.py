@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import pytest
-from helpers import examples, per_query
+from helpers import examples
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ndcg import from_lists, from_trec, ndcg_score
@@ -276,37 +275,6 @@ def test_queries_that_do_not_meet_show_in_what_is_undefined_or_unanswered():
         assert ndcg_score(from_lists(truth, lists)) == 0
     with warns_once("documents for 0 of the 9 judged queries"):
         from_trec(as_qrels(truth), as_run(lists))
-
-
-# --- Series without the queries
-
-
-def test_a_series_without_queries_beside_one_with_them():
-    truth = pd.Series([["a"], ["b"], ["c"]])
-    lists = pd.Series([["a"], ["b"], ["c"]], index=[1, 2, 3])
-    with warns_once("Only the index of recommended", "2 of 3"):
-        from_lists(truth, lists)
-    with warns_once("Only the index of relevant", "2 of 3"):
-        from_lists(lists, truth)
-    assert set(per_query(from_lists(truth.tolist(), lists.tolist())).values()) == {1}
-
-
-def test_two_series_without_queries():
-    truth, lists = pd.Series([["a"], ["b"], ["c"]]), pd.Series([["b"], ["c"]])
-    with warns_once("numbers of their rows", "has 3 rows", "other 2"):
-        from_lists(truth, lists)
-    with warns_once("numbers of their rows", "has 2 rows", "other 3"):
-        from_lists(lists, truth)
-    right = from_lists(truth.set_axis([7, 8, 9]), lists.set_axis([8, 9]))
-    assert set(per_query(right).values()) == {0, 1}
-
-
-@pytest.mark.parametrize("labels", [[2, 0, 1], [0, 1, 2]])
-def test_series_of_the_same_queries_do_not_warn(labels):
-    truth = pd.Series([["a"], ["b"], ["c"]])
-    from_lists(truth, pd.Series([["a"], ["b"], ["c"]], index=labels))
-    from_lists(pd.Series({0: "a", 1: "a"}), pd.Series({0: ["a"], 1: ["a"], 5: ["b"]}))
-    from_lists(truth, pd.Series([["a"], ["b"]], index=[1, 4]))  # some of its rows
 
 
 # --- no false alarm

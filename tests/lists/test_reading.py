@@ -1,5 +1,6 @@
 """What is accepted as a list, a truth, judgements or a run, and what is refused."""
 
+import re
 from array import array
 from collections import OrderedDict, namedtuple
 from math import log2
@@ -133,6 +134,50 @@ def test_what_errors_say_of_a_series_helps():
     graded = {q: grades.droplevel(0).to_dict() for q, grades in GRADES.groupby(level=0)}
     assert graded == {1: {"a": 3, "b": 2}, 2: {"c": 1}}
     assert list(per_query(from_lists(graded, {1: ["a", "b"], 2: ["c"]})).values()) == [1, 1]
+
+
+def way_in(error, pattern, **names):
+    """What the code that a message gives makes of these names."""
+    return eval(re.search(pattern, str(error.value))[1], names)  # noqa: S307
+
+
+SCORED = pd.DataFrame({"query": [1, 1, 2], "id": list("xab"), "score": [0.1, 0.9, 0.5]})
+BEST_FIRST = {1: ["a", "x"], 2: ["b"]}
+
+
+def test_what_errors_say_of_tables_helps():
+    truth = {1: {"a": 2, "x": 1}, 2: {"b": 1}}
+    with pytest.raises(TypeError, match="recommended must be a mapping") as caught:
+        from_lists(truth, SCORED)
+    lists = way_in(caught, r"or ({query: .*}). Paths", table=SCORED)
+    assert lists == BEST_FIRST
+    graded = pd.DataFrame({"query": [1, 1, 2], "id": list("axb"), "grade": [2, 1, 1]})
+    with pytest.raises(TypeError, match="relevant must be a mapping") as caught:
+        from_lists(graded, lists)
+    assert way_in(caught, r"or ({query: .*}). Paths", table=graded) == truth
+
+
+def test_what_errors_say_of_records_and_repeated_queries_helps():
+    records = [{"id": "x", "score": 0.1}, {"id": "a", "score": 0.9}]
+    with pytest.raises(TypeError, match="id and score being two of") as caught:
+        from_lists([{"a": 1}], [records])
+    assert way_in(caught, r"first: (\[.*\)\]),", records=records, id="id", score="score") == [
+        "a",
+        "x",
+    ]
+    records = [{"id": "x", "grade": 1}, {"id": "a", "grade": 2}]
+    with pytest.raises(TypeError, match="id and grade being two of") as caught:
+        from_lists([records], [["a"]])
+    truth = way_in(caught, r"pass ({.*}),", records=records, id="id", grade="grade")
+    assert truth == {"x": 1, "a": 2}
+    long = SCORED.sort_values("score", ascending=False).set_index("query")["id"]
+    with pytest.raises(TypeError, match="each row is an id, the best first") as caught:
+        from_lists({1: ["a"], 2: ["b"]}, long)
+    assert way_in(caught, r"pass (recommended.*)\.$", recommended=long).to_dict() == BEST_FIRST
+    twice = pd.Series([["a", "x"], ["b"], ["b"]], index=[1, 2, 2])
+    with pytest.raises(TypeError, match="keep one of them") as caught:
+        from_lists({1: ["a"], 2: ["b"]}, twice)
+    assert way_in(caught, r"them, (recommended.*)\.$", recommended=twice).to_dict() == BEST_FIRST
 
 
 @pytest.mark.parametrize(
