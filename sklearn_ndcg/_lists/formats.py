@@ -173,7 +173,8 @@ def from_trec(
         Judgements: the path (str or pathlib.Path) of a file, ``{query: {document: relevance}}``, or
         records (or a DataFrame) with `query_id`, `doc_id` and `relevance`, as in ir_measures. Files
         have the fields query, 0, document and relevance, or query, document and relevance (BEIR). A
-        document of negative relevance counts as unjudged, as in trec_eval.
+        DataFrame may have the names of BEIR: `query-id`, `corpus-id` and `score`. A document of
+        negative relevance counts as unjudged, as in trec_eval.
 
     run : path, mapping or iterable of records, default=None
         Scores: the path of a file with the fields query, Q0, document, rank, score and name;

@@ -67,6 +67,8 @@ _TABLE_HINTS = {
     "recommended": "{query: list(rows['id']) for query, rows in table.sort_values('score', "
     "ascending=False).groupby('query')}",
 }
+_IDS_HINT = "Sets and lists of ids go to from_lists; pairs become a mapping, dict(pairs)."
+_BEIR = ("query-id", "corpus-id", "score")  # its columns
 _EMPTY_HINT = "If it is an empty cell, pass []."
 _TEXT_HINT = "A text is not a list: split it, or pass [text] if it is one id."
 _LEFT_OUT = ": if nobody judged it, leave it out"
@@ -519,20 +521,17 @@ def _nested(
             queries = _by_query_and_document(rows, name, duplicates, lower)
         except (AttributeError, TypeError) as error:
             are_dicts = isinstance(records, Sequence) and isinstance(records[0], Mapping)
-            hint = (
-                " For dicts with these keys, pass pandas.DataFrame(records)." if are_dicts else ""
-            )
+            hint = "For dicts with these keys, pass pandas.DataFrame(records)."
             raise TypeError(
                 f"{name} must be a path, a mapping {{query: {{document: {field}}}}}, or records "
                 f"with query_id, doc_id and {field} (judgements come first, then the run), got "
-                f"{type(records).__name__}: {error}.{hint}"
+                f"{type(records).__name__}: {error}. {hint if are_dicts else _IDS_HINT}"
             ) from error
     for query, documents in queries.items():
         if not isinstance(documents, Mapping):
             raise TypeError(
                 f"{name} must have a mapping from document to {field} for each query, got "
-                f"{type(documents).__name__} for query {shown_id(query)}. Pass several runs "
-                "as from_trec(qrels, runs={name: run})."
+                f"{type(documents).__name__} for query {shown_id(query)}. {_IDS_HINT}"
             )
         if any(isinstance(value, Mapping) for value in islice(documents.values(), 1)):
             raise TypeError(
@@ -552,8 +551,13 @@ def _nested(
 
 def _of_records(records: Any, field: str) -> Iterator[tuple[str, str, float]]:
     """Query, document and value of records or the rows of a DataFrame."""
-    rows = records.itertuples(index=False) if hasattr(records, "itertuples") else records
-    return ((row.query_id, row.doc_id, getattr(row, field)) for row in rows)
+    if not hasattr(records, "columns"):
+        return ((row.query_id, row.doc_id, getattr(row, field)) for row in records)
+    is_beir = set(_BEIR).issubset(records.columns)
+    names = _BEIR if is_beir else ("query_id", "doc_id", field)
+    if missing := set(names).difference(records.columns):
+        raise TypeError(f"it lacks the columns {', '.join(map(repr, sorted(missing)))}")
+    return zip(*(records[name] for name in names), strict=True)
 
 
 def _by_query_and_document(

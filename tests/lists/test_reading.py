@@ -305,6 +305,7 @@ def test_a_masked_id_is_not_a_document():
 
 QRELS, RUN = {"q": {"a": 1}}, {"q": {"a": 1}}
 TWICE = [Scored("q", "a", 1)] * 2
+OTHER = pd.DataFrame({"query_id": ["q"], "doc_id": ["a"], "rank": [1]})
 BAD_TREC = {
     "no query": ({}, {}, ValueError, "qrels has no query"),
     "nan as score": (QRELS, {"q": {"a": np.nan}}, ValueError, "run must not have nan, .* 'q'"),
@@ -312,15 +313,19 @@ BAD_TREC = {
     "nan as relevance": ({"q": {"a": np.nan}}, RUN, ValueError, "qrels must not have nan"),
     "text as score": (QRELS, {"q": {"a": "1"}}, TypeError, "run must have numbers, got '1' .*'q'"),
     "a number as id": ({"q": {1: 1}}, RUN, TypeError, "qrels must .* got 1 in query 'q'.* str()"),
-    "a list": (QRELS, {"q": ["a"]}, TypeError, "run must have a mapping from document to score"),
+    "a list": (QRELS, {"q": ["a"]}, TypeError, "run must have a mapping .* got list .*from_lists"),
+    "a set": ({"q": {"a"}}, RUN, TypeError, "qrels must have a mapping .* got set .*from_lists"),
+    "pairs": (QRELS, {"q": [("a", 1)]}, TypeError, r"run must .*from_lists.* dict\(pairs\)"),
+    "ids alone": (["a"], ["b"], TypeError, "qrels must .*got list.*from_lists"),
     "tuples": (QRELS, [("q", "a", 1)], TypeError, "records with query_id, doc_id and score"),
+    "other columns": (QRELS, OTHER, TypeError, "run must .*DataFrame: it lacks .*'score'"),
     "dicts": (
         QRELS,
         [{"query_id": "q", "doc_id": "a", "score": 1}],
         TypeError,
         r"run must .* got list: .*DataFrame\(records\)",
     ),
-    "a number as qrels": (3, {}, TypeError, "got int: 'int' object is not iterable.$"),
+    "a number as qrels": (3, {}, TypeError, "got int: 'int' object is not iterable. Sets"),
     "twice": (QRELS, TWICE, ValueError, "'a' twice in query 'q'.* duplicates=\"omit\" .* score"),
     "runs": (QRELS, {"bm25": {"q": {"a": 1.0}}}, TypeError, "runs={name: run}"),
 }
@@ -330,6 +335,30 @@ BAD_TREC = {
 def test_bad_trec(qrels, run, error, message):
     with pytest.raises(error, match=message):
         from_trec(qrels, run)
+
+
+def test_what_errors_say_of_lists_and_pairs_helps():
+    assert ndcg_score(from_lists({"q": {"a"}}, {"q": ["b", "a"]})) == 1 / log2(3)
+    pairs = [("b", 2.0), ("a", 1.0)]
+    with pytest.raises(TypeError) as caught:
+        from_trec(QRELS, {"q": pairs})
+    run = way_in(caught, r"become a mapping, (.*)\.$", pairs=pairs)
+    assert ndcg_score(from_trec(QRELS, {"q": run})) == 1 / log2(3)
+
+
+def test_tables_may_have_the_names_of_beir():
+    names = ["query-id", "corpus-id", "score"]
+    qrels = pd.DataFrame([("q", "a", 1), ("q", "b", 0)], columns=names)
+    run = pd.DataFrame([("q", "a", 0.4), ("q", "x", 0.9)], columns=names)
+    expected = from_trec({"q": {"a": 1, "b": 0}}, {"q": {"a": 0.4, "x": 0.9}}).to_frame()
+    assert from_trec(qrels, run).to_frame().equals(expected)
+    ours = run.set_axis(["query_id", "doc_id", "score"], axis=1)
+    assert from_trec(qrels, ours).to_frame().equals(expected)
+    dicts = qrels.to_dict("records")
+    with pytest.raises(TypeError, match="qrels must") as caught:
+        from_trec(dicts, run)
+    table = way_in(caught, r"pass (pandas.*)\.$", pandas=pd, records=dicts)
+    assert from_trec(table, run).to_frame().equals(expected)
 
 
 @pytest.mark.parametrize("number", [int, float])
