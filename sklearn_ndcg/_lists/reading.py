@@ -251,23 +251,31 @@ def read_all(
     k: int | None,
 ) -> dict[Id, Ranked]:
     """The checked rows of each ranker: the truths, and the first k ids of its lists, by query."""
-    judged = {
-        query: read_truth(truth, query, duplicates)
-        for query, truth in zip(queries, truths, strict=True)
-    }
-    ids = list(chain.from_iterable(judged.values()))
-    lengths: Ints = np.array(list(map(len, judged.values())), dtype=np.intp)
+    judged: dict[Id, Mapping[Id, object]] = {}
+    ids: list[Id] = []
+
+    def read_truths() -> Iterator[tuple[Id, Mapping[Id, object]]]:
+        for query, truth in zip(queries, truths, strict=True):
+            judged[query] = grades = read_truth(truth, query, duplicates)
+            ids.extend(grades)
+            yield query, grades
+
+    # the truth of a query just before its list, while the processor has its ids at hand
+    truth_of: Iterable[tuple[Id, Mapping[Id, object]]] = read_truths()
+    if len(rankers) > 1:  # an error of a truth names no ranker
+        truth_of = list(truth_of)
     read = {}
     for name, lists in rankers.items():
         with _checks.naming_ranker(name, rankers):
-            read[name] = _read_lists(lists, judged, duplicates, k)
+            read[name] = _read_lists(lists, truth_of, duplicates, k)
+    lengths: Ints = np.array(list(map(len, judged.values())), dtype=np.intp)
     every_truth = Truths(ids, as_floats(judged, "relevant"), lengths)
     return {name: Ranked(every_truth, *lists) for name, lists in read.items()}
 
 
 def _read_lists(
     lists: Sequence[object],
-    judged: Mapping[Id, Mapping[Id, object]],
+    judged: Iterable[tuple[Id, Mapping[Id, object]]],
     duplicates: str,
     k: int | None,
 ) -> tuple[list[Id], Ints, Ints, Ints, Ints, bool]:
@@ -278,7 +286,7 @@ def _read_lists(
     repeats: list[int] = []
     firsts: list[int] = []
     is_cut = False
-    for documents, (query, truth) in zip(lists, judged.items(), strict=True):
+    for documents, (query, truth) in zip(lists, judged, strict=True):
         listed, rank_of, has_more = read_list(documents, query, duplicates, k)
         if len(rank_of) < len(listed):
             for rank, document in enumerate(listed):
