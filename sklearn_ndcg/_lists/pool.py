@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, repeat
+from itertools import chain
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -101,25 +101,10 @@ def pool_lists(
     last = min(k, sys.maxsize) if _checks.is_integer(k) and unjudged == "zero" else None
     truths, by_ranker, in_order = reading.by_query(relevant, rankers)
     queries, left_out = _queries_to_score(truths, by_ranker, unanswered, only_judged)
-    read = _read(truths, by_ranker, queries, duplicates, last)
+    read = reading.read_all(truths, by_ranker, queries, duplicates, last)
     identity.check(truths, by_ranker, read)
     labels, order = _sorted(queries)
     return Pool(read, queries, labels, order, left_out, in_order)
-
-
-def _read(
-    truths: ByQuery,
-    by_ranker: Mapping[Hashable, ByQuery],
-    queries: list[Any],
-    duplicates: str,
-    k: int | None,
-) -> dict[Hashable, Ranked]:
-    """The rows of each ranker."""
-    truth_of: list[Any] = list(map(truths.get, queries, repeat({})))
-    lists_of: dict[Hashable, list[Any]] = {
-        name: list(map(lists.get, queries, repeat([]))) for name, lists in by_ranker.items()
-    }
-    return reading.read_all(truth_of, lists_of, queries, duplicates, k)
 
 
 def _sorted(queries: list[Any]) -> tuple[Ids, Ints]:

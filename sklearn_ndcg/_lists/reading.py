@@ -244,8 +244,8 @@ def _by_query(queries: Any, name: str) -> ByQuery:
 
 
 def read_all(
-    truths: Sequence[object],
-    rankers: Mapping[Id, Sequence[object]],
+    truths: ByQuery,
+    rankers: Mapping[Id, ByQuery],
     queries: Sequence[Id],
     duplicates: str,
     k: int | None,
@@ -255,8 +255,8 @@ def read_all(
     ids: list[Id] = []
 
     def read_truths() -> Iterator[tuple[Id, Mapping[Id, object]]]:
-        for query, truth in zip(queries, truths, strict=True):
-            judged[query] = grades = read_truth(truth, query, duplicates)
+        for query in queries:
+            judged[query] = grades = read_truth(truths.get(query, {}), query, duplicates)
             ids.extend(grades)
             yield query, grades
 
@@ -274,7 +274,7 @@ def read_all(
 
 
 def _read_lists(
-    lists: Sequence[object],
+    lists: ByQuery,
     judged: Iterable[tuple[Id, Mapping[Id, object]]],
     duplicates: str,
     k: int | None,
@@ -286,8 +286,8 @@ def _read_lists(
     repeats: list[int] = []
     firsts: list[int] = []
     is_cut = False
-    for documents, (query, truth) in zip(lists, judged, strict=True):
-        listed, rank_of, has_more = read_list(documents, query, duplicates, k)
+    for query, truth in judged:
+        listed, rank_of, has_more = read_list(lists.get(query, []), query, duplicates, k)
         if len(rank_of) < len(listed):
             for rank, document in enumerate(listed):
                 if rank_of[document] < rank:
