@@ -16,7 +16,6 @@ from pathlib import Path
 USE = """
 from sklearn_ndcg import ndcg_score, show_versions
 import sklearn_ndcg._kernels.compiled
-import sklearn_ndcg._lists.compiled
 
 show_versions()
 ndcg = ndcg_score([[3, 2, 3, 0, 1, 2]], [[6, 5, 4, 3, 2, 1]])

@@ -6,9 +6,8 @@
 
 `sklearn_ndcg.frames` is compared with a query in the engine's own language that averages over ties
 in the same way. `from_lists` and `ndcg_score` together are compared with a plain loop, pytrec_eval,
-ir_measures and ranx, from the same dicts to the result, with the compiled reading of lists and with
-the one in Python. `compare_rankers` on lists and on runs
-is compared with ranx, for three rankers and a paired t test. All values must agree, and the exit
+ir_measures and ranx, from the same dicts to the result. `compare_rankers` on lists and on runs is
+compared with ranx, for three rankers and a paired t test. All values must agree, and the exit
 status is 1 if a promise is broken. ranx is left out with --quick: Numba compiles it for a minute.
 """
 
@@ -28,11 +27,10 @@ from common import in_polars as by_hand_in_polars
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ndcg import frames, from_lists, from_trec, ndcg_score
-from sklearn_ndcg._lists import pool
 from sklearn_ndcg.inference import compare_rankers
 
 COLUMNS = {"y_true": "grade", "y_score": "score", "groups": "query", "k": 10, "undefined": 0.0}
-COMPILED, IN_PYTHON = "from_lists, ndcg_score", "from_lists in Python, ndcg_score"
+OURS = "from_lists, ndcg_score"
 SCORES = [-1.0 - rank for rank in range(100)]
 
 
@@ -76,15 +74,6 @@ def as_run(lists):
     return {query: dict(zip(ids, SCORES, strict=False)) for query, ids in lists.items()}
 
 
-def in_python(function):
-    """Call a function while lists are read in Python."""
-    compiled, pool._compiled = pool._compiled, None
-    try:
-        return function()
-    finally:
-        pool._compiled = compiled
-
-
 def time_lists(n_users, quick):
     """Return the times from dicts to NDCG@10 and to NDCG, as multiples of a plain loop's."""
     rng = np.random.default_rng(0)
@@ -119,15 +108,13 @@ def time_lists(n_users, quick):
     first_10 = compare(
         title + "@10",
         ("a plain loop", partial(loop, relevant, recommended), value),
-        (COMPILED, partial(ours, 10), value),
-        (IN_PYTHON, partial(in_python, partial(ours, 10)), value),
+        (OURS, partial(ours, 10), value),
         *peers,
     )
     every_rank = compare(
         title,
         ("a plain loop", partial(loop, relevant, recommended, 100), every_value),
-        (COMPILED, ours, every_value),
-        (IN_PYTHON, partial(in_python, ours), every_value),
+        (OURS, ours, every_value),
     )
     return first_10, every_rank
 
@@ -182,14 +169,11 @@ def main():
     promise("Polars, frames / by hand", in_polars, most=0.6)
     promise("DuckDB, frames / by hand", in_duckdb, most=0.6)
     lists, every_rank = time_lists(5_000 // part, quick)
-    read = lists[COMPILED]
+    read = lists[OURS]
     runs = time_comparisons(30_000 // part, quick)
-    if pool._compiled is not None:
-        promise("from_lists(k=10) and ndcg_score / a plain loop", read, most=1, quick=False)
-        every = every_rank[COMPILED]
-        promise("the same without k / a loop over all ranks", every, most=1, quick=False)
-    promise("the same in Python, with k=10", lists[IN_PYTHON], most=2, quick=False)
-    promise("the same in Python, without k", every_rank[IN_PYTHON], most=2, quick=False)
+    promise("from_lists(k=10) and ndcg_score / a plain loop", read, most=1.6, quick=False)
+    every = every_rank[OURS]
+    promise("the same without k / a loop over all ranks", every, most=1.5, quick=False)
     promise("pytrec_eval / ours", lists["pytrec_eval"] / read, least=3, quick=False)
     promise("ranx / ours", lists.get("ranx", nan) / read, least=10, quick=False)
     promise("ranx's compare / ours", runs.get("ranx", nan), least=5, quick=False)

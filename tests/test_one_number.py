@@ -5,6 +5,7 @@ number is asked for; a new option, if its type is not made of names and bool, so
 """
 
 import inspect
+from functools import partial
 from itertools import product
 from types import UnionType
 from typing import Literal, Union, get_args, get_origin, get_type_hints
@@ -96,7 +97,7 @@ class Matrix:
 class Lists:
     """Ranked lists; the last document of each query was not retrieved."""
 
-    def __init__(self, y_true, y_score):
+    def __init__(self, y_true, y_score, unjudged):
         truths, lists = {}, {}
         for label, grades, scores in zip(LABELS, y_true, y_score, strict=True):
             truths[label] = dict(enumerate(grades.tolist()))
@@ -104,14 +105,14 @@ class Lists:
                 document for document in np.argsort(-scores).tolist() if scores[document] > -np.inf
             ]
         shortened = {label: documents[:2] for label, documents in lists.items()}
-        read = {"relevant": truths, "unjudged": "nan"}
+        read = {"relevant": truths, "unjudged": unjudged}
         self.data = (sklearn_ndcg.from_lists(recommended=lists, **read),), {}
         rankers = {"a": lists, "b": shortened}
         self.several = (sklearn_ndcg.from_lists(rankers=rankers, **read),), {}
         self.segments, self.queries = dict.fromkeys(LABELS, 1) | {LABELS[-1]: 2}, LABELS
 
 
-FORMS = {"arrays": Arrays, "matrix": Matrix, "lists": Lists}
+FORMS = {"arrays": Arrays, "matrix": Matrix}
 
 
 def mean(values):
@@ -272,8 +273,11 @@ def numbers(ways, options, has_unjudged):
     y_true, y_score = rows()
     if has_unjudged:
         y_true = with_some_unjudged(y_true)
+    forms = FORMS | {"lists": partial(Lists, unjudged=options.get("unjudged", "zero"))}
+    if options.get("unjudged") == "raise":  # what lists have and truths lack is no error
+        del forms["lists"]
     found = {}
-    for (name, make), has_ties in product(FORMS.items(), (False, True)):
+    for (name, make), has_ties in product(forms.items(), (False, True)):
         scores = np.ceil(y_score / 2) if has_ties else y_score
         form = make(y_true, np.where(y_score == 1, -np.inf, scores))
         for function, way in ways.items():

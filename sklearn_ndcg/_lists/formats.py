@@ -33,15 +33,15 @@ def from_lists(
     relevant : mapping or sequence of n_queries truths, or one truth
         The truth of each query (user, search, playlist): a mapping from id to grade >= 0, or a
         collection of ids, or a single id, whose grade is 1. Ids are of any hashable type; None and
-        NaN are not ids. One truth alone goes with one list, and is one query. Each row of a sparse
-        matrix is a truth: stored values are grades, and the numbers of columns are ids.
+        NaN are not ids. One truth alone goes with one list, and is one query.
 
     recommended : mapping or sequence of n_queries sequences, or one of these, default=None
         The list of ids of each query, best first. A mapping with the same keys if `relevant` is a
-        mapping; otherwise a sequence of the same length, such as a column of lists of Polars or
-        Arrow. A pandas Series of lists, or of truths, is a mapping from its index. As a single list
-        or truth a Series is refused, as its values may be ids or grades: pass its ``to_dict()`` or
-        its ``tolist()``.
+        mapping; otherwise a sequence of the same length. A column of lists of Polars or Arrow is a
+        sequence. A pandas Series of lists, or of truths, is a mapping from its index, or a sequence
+        if this is the default index, which only numbers the rows. As a single list or truth a
+        Series is refused, as its values may be ids or grades: pass its ``to_dict()`` or its
+        ``tolist()``.
 
     rankers : mapping from name, default=None
         In place of `recommended` the lists of several rankers, each in that form, for
@@ -50,17 +50,16 @@ def from_lists(
     k : int, None or "retrieved", default=None
         The cutoff at which the rows are scored, unless a smaller one is passed there. Only the
         first `k` ids of each list are read (more if ids repeat), which is several times as fast;
-        repeated and missing ids after these are not noticed. With ``unjudged="omit"`` and "nan"
-        whole lists are read, as later ids may move up.
+        repeated and missing ids after these are not noticed. With ``unjudged="omit"`` whole
+        lists are read, as later ids may move up.
 
     unanswered : {"zero", "omit"}, default="zero"
         A query in `relevant` without a list has an NDCG of 0, or is left out: for all rankers, if
         one has no list for it. An empty list is a list.
 
-    unjudged : {"zero", "omit", "nan"}, default="zero"
+    unjudged : {"zero", "omit"}, default="zero"
         Recommended documents that are not in the truth, or have the grade NaN there, get the
-        relevance 0; or are removed, and later ones move up; or get the relevance NaN, for a gain
-        that is not 0 for relevance 0, see `unjudged` in `ndcg_score`.
+        relevance 0; or are removed, and later ones move up.
 
     duplicates : {"raise", "omit", "zero"}, default="raise"
         An id that is twice in a list, for example if lists were merged or chunks have the id of
@@ -81,20 +80,19 @@ def from_lists(
     ------
     ValueError
         If an id is twice in a list or in a truth and ``duplicates="raise"``, if an id is missing,
-        if a grade is negative or infinite, if a truth is one text that holds several ids, or if no
-        query is left. A note names the ranker if there are several.
+        if a grade is negative or infinite, or if no query is left. A note names the ranker if there
+        are several.
 
     TypeError
         If lists or truths have another form, ids cannot be hashed or are bool, or grades are not
-        numbers; also if no recommended id is in the truth because the ids have different types.
+        numbers; also if no recommended id is in any truth, and the ids have different types, are
+        pairs of an id and a score, or are objects that are only equal to themselves.
 
     Warns
     -----
     UserWarning
-        If no query has both a truth and a list; if no document in the lists is in any truth, and
-        ten queries have both, or one id is another with a prefix or suffix; if half of the queries
-        or documents that do not match differ only in leading zeros, blanks, case or ".0"; or if ids
-        are fractions, as scores are.
+        If no document in the lists of a ranker is in any truth, and ten queries or more have both
+        a truth and a list.
 
     See Also
     --------
@@ -107,9 +105,6 @@ def from_lists(
     A query without a truth has no relevant document: its NDCG is undefined, see `undefined` in
     `ndcg_score`. If it has no documents, or ``unjudged="omit"`` removes all of them, one row with
     the relevance 0 and the score ``-inf`` takes their place in the arrays, and is not scored.
-
-    Plain inputs are read fastest: ids that are str, int or bytes, and grades that are int or float,
-    not those of NumPy, in dicts, lists, tuples, sets and arrays.
 
     Condensed lists (``unjudged="omit"``) need documents that were judged 0: if all judged documents
     are relevant, as in a collection, any order of them is perfect. They also need long lists, as
@@ -178,12 +173,12 @@ def from_trec(
         Judgements: the path (str or pathlib.Path) of a file, ``{query: {document: relevance}}``, or
         records (or a DataFrame) with `query_id`, `doc_id` and `relevance`, as in ir_measures. Files
         have the fields query, 0, document and relevance, or query, document and relevance (BEIR). A
-        document of negative relevance counts as unjudged, as in trec_eval.
+        DataFrame may have the names of BEIR: `query-id`, `corpus-id` and `score`. A document of
+        negative relevance counts as unjudged, as in trec_eval.
 
     run : path, mapping or iterable of records, default=None
-        Scores: the path of a file with the fields query, Q0, document, rank, score and name, or
-        with query, document and rank or score (MS MARCO): a rank if it counts 1, 2, 3, ... in each
-        query; ``{query: {document: score}}``; or records with `query_id`, `doc_id` and `score`.
+        Scores: the path of a file with the fields query, Q0, document, rank, score and name;
+        ``{query: {document: score}}``; or records with `query_id`, `doc_id` and `score`.
 
     runs : mapping from name, default=None
         In place of `run` those of several rankers, each in that form, as in `from_lists`.
@@ -195,10 +190,9 @@ def from_trec(
         A query with judgements that is not in the run has an NDCG of 0 (trec_eval's ``-c``, and
         ir_measures), or is left out (the default of trec_eval 9.0.8; 10.0 prints no mean then).
 
-    unjudged : {"zero", "omit", "nan"}, default="zero"
+    unjudged : {"zero", "omit"}, default="zero"
         Unjudged documents get the relevance 0; or are removed, and later ones move up, as with
-        trec_eval's ``-J``; or get the relevance NaN, to which
-        ``ndcg_score(..., unjudged="zero")`` gives no gain even if its `gain` gives one to 0.
+        trec_eval's ``-J``.
 
     duplicates : {"raise", "omit", "zero"}, default="raise"
         A document that is twice in a query of a run is an error, as in trec_eval; or only its best
@@ -259,13 +253,6 @@ def from_trec(
     >>> run = {"q1": {"a": 0.9, "b": 0.4, "c": 0.4}}
     >>> ndcg_score(from_trec(qrels, run, k=10))
     0.9502...
-
-    A gain of 1 for documents that were judged 0, and none for those that nobody judged:
-
-    >>> qrels["q1"]["d"] = 0
-    >>> rows = from_trec(qrels, run, k=10, unjudged="nan")
-    >>> ndcg_score(rows, gain=[1, 4, 9], unjudged="zero")
-    0.9148...
 
     Files, which may be compressed:
 

@@ -5,26 +5,24 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, repeat
+from itertools import chain
 from typing import Any, Literal, get_args
 
 import numpy as np
 
-from sklearn_ndcg import _checks, _kernels
+from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, Ids, Ints
 from sklearn_ndcg._lists import identity, reading
-from sklearn_ndcg._lists.ranked import Ranked, Truths
+from sklearn_ndcg._lists.ranked import Ranked
 from sklearn_ndcg._lists.reading import ByQuery
 from sklearn_ndcg._rows import containers
 from sklearn_ndcg._rows.grouping import Grouping
-from sklearn_ndcg._rows.label_texts import shown_labels
+from sklearn_ndcg._rows.label_texts import shown_id
 
 _WIDEST = 64  # characters of ids in an array of text; longer ids are shared objects
 
 UNJUDGED = "nothing judged"  # why a query is left out
 Unanswered = Literal["zero", "omit"]
-
-_compiled = _kernels.compiled_or("sklearn_ndcg._lists.compiled", None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +61,7 @@ class Pool:
             if missing:
                 raise ValueError(
                     f"{name} must have an entry for each query, but lacks {len(missing)}, for "
-                    f"example {shown_labels(missing[:1])}."
+                    f"example {shown_id(missing[0])}."
                 )
             return {query: values[query] for query in self.queries if query in values}
         if not self.in_order:
@@ -103,42 +101,10 @@ def pool_lists(
     last = min(k, sys.maxsize) if _checks.is_integer(k) and unjudged == "zero" else None
     truths, by_ranker, in_order = reading.by_query(relevant, rankers)
     queries, left_out = _queries_to_score(truths, by_ranker, unanswered, only_judged)
-    read = _read(truths, by_ranker, queries, duplicates, last)
-    judged, *_ = (ranker.truths for ranker in read.values())
-    identity.check(
-        truths,
-        by_ranker,
-        identity.FlatIds(judged.ids, judged.lengths),
-        {name: identity.FlatIds(ranker.ids, ranker.lengths) for name, ranker in read.items()},
-        {name: int(np.count_nonzero(ranker.is_listed)) for name, ranker in read.items()},
-        is_asked_all=only_judged and unanswered == "zero",
-    )
+    read = reading.read_all(truths, by_ranker, queries, duplicates, last)
+    identity.check(truths, by_ranker, read)
     labels, order = _sorted(queries)
     return Pool(read, queries, labels, order, left_out, in_order)
-
-
-def _read(
-    truths: ByQuery,
-    by_ranker: Mapping[Hashable, ByQuery],
-    queries: list[Any],
-    duplicates: str,
-    k: int | None,
-) -> dict[Hashable, Ranked]:
-    """The rows of each ranker, by the compiled reading if it knows all that there is to read."""
-    truth_of: list[Any] = list(map(truths.get, queries, repeat({})))
-    lists_of: dict[Hashable, list[Any]] = {
-        name: list(map(lists.get, queries, repeat([]))) for name, lists in by_ranker.items()
-    }
-    # without the GIL another thread could change a list while it is read
-    if _compiled is not None and getattr(sys, "_is_gil_enabled", lambda: True)():
-        plain = _compiled.read_all(truth_of, list(lists_of.values()), duplicates, k)
-        if plain is not None:
-            judged, rankers = Truths(*plain[:3]), plain[3]
-            return {
-                name: Ranked(judged, *ranker)
-                for name, ranker in zip(lists_of, rankers, strict=True)
-            }
-    return reading.read_all(truth_of, lists_of, queries, duplicates, k)
 
 
 def _sorted(queries: list[Any]) -> tuple[Ids, Ints]:
@@ -172,11 +138,25 @@ def pool_runs(
     _checks.check_choice("duplicates", duplicates, get_args(reading.Duplicates))
     _checks.check_choice("convention", convention, get_args(reading.Convention))
     truths, fractions = reading.judgements(qrels, duplicates)
-    ranked: dict[Hashable, object] = {}
+    ranked: dict[Hashable, ByQuery] = {}
     for name, run in runs.items():
         with _checks.naming_ranker(name, runs):
             ranked[name] = reading.ranked_run(truths, fractions, run, duplicates, convention)
-    return pool_lists(truths, ranked, unanswered, duplicates, k, unjudged, only_judged=True)
+    pool = pool_lists(truths, ranked, unanswered, duplicates, k, unjudged, only_judged=True)
+    if unanswered == "zero" and len(ranked) == 1:
+        _warn_of_unanswered(truths, *ranked.values())
+    return pool
+
+
+def _warn_of_unanswered(truths: ByQuery, run: ByQuery) -> None:
+    """Warn if a run lacks more than half of the judged queries."""
+    n_missing = sum(query not in run for query in truths)
+    if 2 * n_missing > len(truths):
+        _checks.warn(
+            f"The run has documents for {len(truths) - n_missing} of the {len(truths)} judged "
+            "queries; the others count as 0, as with trec_eval's -c. If it was not asked all of "
+            "them, pass unanswered='omit'."
+        )
 
 
 def _queries_to_score(

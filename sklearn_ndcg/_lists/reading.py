@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections import Counter
 from collections.abc import (
@@ -15,7 +14,7 @@ from collections.abc import (
     Set,
     ValuesView,
 )
-from itertools import chain, islice, pairwise, repeat
+from itertools import chain, islice, repeat
 from os import PathLike
 from typing import Any, Literal
 
@@ -26,7 +25,7 @@ from sklearn_ndcg._checks import Floats, Ints, Mask
 from sklearn_ndcg._lists.files import read_trec
 from sklearn_ndcg._lists.ranked import Ranked, Truths
 from sklearn_ndcg._rows import containers
-from sklearn_ndcg._rows.label_texts import shown_labels
+from sklearn_ndcg._rows.label_texts import cut, shown_id
 
 Id = Any  # of a query or a document: anything that has a hash
 ByQuery = Mapping[Id, Any]  # the list or the truth of each query, not yet checked
@@ -49,12 +48,29 @@ _SWAPPED_HINT = (
     "It has no order: are relevant and recommended swapped? Pass the lists of several rankers as "
     f"rankers={{name: lists}}. {_SCORES_HINT}"
 )
-PAIRS_HINT = "For pairs of an id and its score, pass the ids: [id for id, _ in pairs]."
+PAIRS_HINT = (
+    "Pairs are not ids: in recommended pass the ids, best first, [id for id, _ in sorted(pairs, "
+    "key=lambda pair: pair[1], reverse=True)], and in relevant the grades, dict(pairs)."
+)
 _RECORDS_HINTS = {
     "relevant": "pass {record[id]: record[grade] for record in records}, id and grade being two",
-    "recommended": "pass the ids, best first: [record[id] for record in records], id being one",
+    "recommended": "pass the ids, best first: [record[id] for record in sorted(records, "
+    "key=lambda record: record[score], reverse=True)], id and score being two",
 }
+_SPARSE_HINTS = {
+    "relevant": "Pass [dict(zip(row.indices, row.data)) for row in matrix.tocsr()].",
+    "recommended": "It has no order: pass the ids that the recommender returned, or rank each row.",
+}
+_TABLE_HINTS = {
+    "relevant": "{query: dict(zip(rows['id'], rows['grade'])) for query, rows in "
+    "table.groupby('query')}",
+    "recommended": "{query: list(rows['id']) for query, rows in table.sort_values('score', "
+    "ascending=False).groupby('query')}",
+}
+_IDS_HINT = "Sets and lists of ids go to from_lists; pairs become a mapping, dict(pairs)."
+_BEIR = ("query-id", "corpus-id", "score")  # its columns
 _EMPTY_HINT = "If it is an empty cell, pass []."
+_TEXT_HINT = "A text is not a list: split it, or pass [text] if it is one id."
 _LEFT_OUT = ": if nobody judged it, leave it out"
 _UNJUDGED_HINTS = {"relevant": f"{_LEFT_OUT} or pass nan", "qrels": _LEFT_OUT, "run": ""}
 # numbers of documents that are errors
@@ -82,89 +98,63 @@ def by_query(
 
     A truth that is not in a mapping or sequence of truths is one query, with a list of each ranker.
     """
-    for name, recommended in rankers.items():
+    relevant = containers.as_list(relevant)
+    rankers = {name: containers.as_list(queries) for name, queries in rankers.items()}
+    _refuse_forms(relevant, "relevant")
+    for name, queries in rankers.items():
         with _checks.naming_ranker(name, rankers):
-            _check_indexes(relevant, recommended)
-    relevant, rankers = _plain(relevant), {name: _plain(ids) for name, ids in rankers.items()}
-    if containers.is_sparse(relevant):
-        relevant = _truths_of_matrix(relevant)
+            _refuse_forms(queries, "recommended")
     if _is_truth(relevant):
         _refuse_scores(rankers)
     if is_single_query(relevant, rankers):
         relevant, rankers = [relevant], {name: [ids] for name, ids in rankers.items()}
-    truths = _by_query(relevant, "relevant", "dict(zip(rows['id'], rows['grade']))")
-    in_order = isinstance(relevant, Sequence | np.ndarray)
+    truths, are_numbered = _by_query(relevant, "relevant"), [_is_sequence(relevant)]
     lists: dict[Id, ByQuery] = {}
-    for name, recommended in rankers.items():
+    for name, queries in rankers.items():
         with _checks.naming_ranker(name, rankers):
-            lists[name] = _by_query(recommended, "recommended", "list(rows['id'])")
-            if in_order != isinstance(recommended, Sequence | np.ndarray):
-                raise TypeError(
-                    "relevant and recommended must both be mappings from query, or both be "
-                    f"sequences, got {type(relevant).__name__} and {type(recommended).__name__}. "
-                    "For one query pass its truth and its list, without the query."
-                )
-            if in_order and len(truths) != len(lists[name]):
-                raise ValueError(
-                    "relevant and recommended must have the same number of queries, got "
-                    f"{len(truths)} and {len(lists[name])}. Pass mappings where some queries have "
-                    "no list."
-                )
-    return truths, lists, in_order
+            lists[name] = _by_query(queries, "recommended")
+            are_numbered.append(_is_sequence(queries))
+            _refuse_row_numbers(relevant, queries, truths, lists[name])
+    return truths, lists, all(are_numbered)
 
 
-def _check_indexes(relevant: Any, recommended: Any) -> None:
-    """Raise if queries have row labels in place of ids, and warn if labels may not be queries."""
-    for name, queries in (("relevant", relevant), ("recommended", recommended)):
-        if containers.is_pandas_groups(queries):
-            labels = [label for labels in queries.values() for label in labels]
-            if len(labels) > 1 and set(labels) == set(range(len(labels))):
-                raise TypeError(
-                    f"{name} has the numbers of rows in place of ids, as .groups of a groupby has "
-                    "them. Pass table.groupby('query')['id'].agg(list)."
-                )
-    if not all(containers.is_pandas(q) and q.ndim == 1 for q in (relevant, recommended)):
-        return
-    indexes = relevant.index, recommended.index
-    n_numbered = sum(map(containers.is_default_index, indexes))
-    if len(relevant) != len(recommended):
-        if n_numbered == 2:
-            _checks.warn(
-                "relevant and recommended have the numbers of their rows as index, and are matched "
-                f"by these, but one has {len(relevant)} rows and the other {len(recommended)}. "
-                "Give both the queries as their index: table.set_index('query')['ids']. If the "
-                "numbers are the queries, pass .to_dict() of both."
+def _refuse_forms(queries: Any, name: str) -> None:
+    """Raise for what has no ids."""
+    if containers.is_sparse(queries):
+        raise TypeError(f"{name} must not be a sparse matrix. {_SPARSE_HINTS[name]}")
+    if containers.is_pandas_groups(queries):
+        labels = [label for labels in queries.values() for label in labels]
+        if len(labels) > 1 and set(labels) == set(range(len(labels))):
+            raise TypeError(
+                f"{name} has the numbers of rows in place of ids, as .groups of a groupby has "
+                "them. Pass table.groupby('query')['id'].agg(list)."
             )
-        return
-    if n_numbered != 1:
-        return
-    n_alike = len(set(indexes[0]).intersection(indexes[1]))
-    if 0 < n_alike < len(relevant):  # if none is alike, more is said where ids are compared
-        named = "relevant" if containers.is_default_index(indexes[1]) else "recommended"
-        _checks.warn(
-            f"Only the index of {named} names queries; the other numbers its rows, and the two are "
-            f"matched by label: {n_alike} of {len(relevant)} labels are alike. Give both the "
-            "queries as their index, or pass .tolist() of both to match them by position."
+
+
+def _is_sequence(queries: Any) -> bool:
+    """Whether queries are numbered in order, as in a Series whose index only numbers its rows."""
+    if containers.is_pandas(queries):
+        return len(queries) > 0 and containers.is_default_index(queries.index)
+    return isinstance(queries, Sequence | np.ndarray)
+
+
+def _refuse_row_numbers(relevant: Any, recommended: Any, truths: ByQuery, lists: ByQuery) -> None:
+    """Raise for a mapping beside a sequence, unless its queries are the numbers of the rows."""
+    are_sequences = _is_sequence(relevant), _is_sequence(recommended)
+    if all(are_sequences) and len(truths) != len(lists):
+        raise ValueError(
+            "relevant and recommended must have the same number of queries, got "
+            f"{len(truths)} and {len(lists)}. Pass mappings, or Series that have the queries as "
+            "their index, where some queries have no list."
         )
-
-
-def _truths_of_matrix(matrix: Any) -> list[dict[Id, float]]:
-    """The truth of each row of a sparse matrix: the stored values by the number of the column."""
-    rows = matrix.tocsr(copy=True)
-    rows.sum_duplicates()
-    columns, values, ends = rows.indices.tolist(), rows.data.tolist(), rows.indptr.tolist()
-    return [
-        dict(zip(columns[start:end], values[start:end], strict=True))
-        for start, end in pairwise(ends)
-    ]
-
-
-def _plain(queries: Any) -> Any:
-    """Columns of Polars and Arrow as lists, a Series of lists or truths as a mapping."""
-    queries = containers.as_list(queries)
-    if not containers.is_pandas(queries) or queries.ndim != 1 or not queries.index.is_unique:
-        return queries
-    return queries if _are_ids(queries.tolist()) else queries.to_dict()
+    if any(are_sequences) and truths.keys() != lists.keys():
+        raise TypeError(
+            "relevant and recommended must both be mappings from query, or both be sequences, got "
+            f"{type(relevant).__name__} and {type(recommended).__name__}. A Series is a mapping if "
+            "it has the queries as its index, table.set_index('query')['ids'], and a sequence if "
+            "its index numbers the rows. For one query pass its truth and its list, without the "
+            "query."
+        )
 
 
 def is_single_query(relevant: object, rankers: Mapping[Id, object]) -> bool:
@@ -186,8 +176,13 @@ def is_single_query(relevant: object, rankers: Mapping[Id, object]) -> bool:
     if not any(map(_has_entries, (relevant, *rankers.values()))):
         return False  # nor any other number
     if _is_truth(relevant):
-        return not any(isinstance(ids, Mapping) for ids in rankers.values())
+        return not any(isinstance(ids, Mapping) or _is_column(ids) for ids in rankers.values())
     return all(map(_are_ids, (relevant, *rankers.values())))
+
+
+def _is_column(values: Any) -> bool:
+    """Whether this is a Series of lists or of truths."""
+    return containers.is_pandas(values) and values.ndim == 1 and not _are_ids(values.tolist())
 
 
 def _has_entries(values: Any) -> bool:
@@ -221,9 +216,10 @@ def _are_ids(values: object) -> bool:
     return ids is not None and all(isinstance(i, _TEXT) or not np.iterable(i) for i in ids)
 
 
-def _by_query(queries: Any, name: str, entry: str) -> ByQuery:
+def _by_query(queries: Any, name: str) -> ByQuery:
     """Lists or truths by query."""
-    if containers.is_pandas(queries) and queries.ndim == 1 and queries.index.is_unique:
+    is_series = containers.is_pandas(queries) and queries.ndim == 1
+    if is_series and queries.index.is_unique:
         queries = queries.to_dict()
     if isinstance(queries, Mapping):
         return queries
@@ -231,16 +227,11 @@ def _by_query(queries: Any, name: str, entry: str) -> ByQuery:
         return dict(enumerate(queries))
     if isinstance(queries, Sequence) and not isinstance(queries, _TEXT):
         return dict(enumerate(queries))
-    if containers.is_sparse(queries):
-        raise TypeError(
-            f"{name} must have a list of ids, best first, for each query, got a sparse matrix, "
-            "which has no order: pass the ids that the recommender returned, or rank each row."
-        )
-    if containers.is_pandas(queries) and queries.ndim == 1 and queries.index.nlevels == 1:
-        label = shown_labels([queries.index[queries.index.duplicated()][0]])
+    if is_series and queries.index.nlevels == 1:
+        label = shown_id(queries.index[queries.index.duplicated()][0])
         way = f"keep one of them, {name}.groupby(level=0).first()"
         if _are_ids(queries.tolist()):
-            way = f"if each row is an id, pass {name}.groupby(level=0).agg(list)"
+            way = f"if each row is an id, the best first, pass {name}.groupby(level=0).agg(list)"
         raise TypeError(
             f"{name} must have one entry for each query, got a Series that has several rows of "
             f"query {label}: {way}."
@@ -248,36 +239,43 @@ def _by_query(queries: Any, name: str, entry: str) -> ByQuery:
     raise TypeError(
         f"{name} must be a mapping from query, or a sequence with an entry for each query, got "
         f"{type(queries).__name__}. Pass .to_dict() of a Series whose index has each query once, "
-        f"list() of another iterable, or {{query: {entry} for query, rows in "
-        "table.groupby('query')}. Paths go to from_trec."
+        f"list() of another iterable, or {_TABLE_HINTS[name]}. Paths go to from_trec."
     )
 
 
 def read_all(
-    truths: Sequence[object],
-    rankers: Mapping[Id, Sequence[object]],
+    truths: ByQuery,
+    rankers: Mapping[Id, ByQuery],
     queries: Sequence[Id],
     duplicates: str,
     k: int | None,
 ) -> dict[Id, Ranked]:
     """The checked rows of each ranker: the truths, and the first k ids of its lists, by query."""
-    judged = {
-        query: read_truth(truth, query, duplicates)
-        for query, truth in zip(queries, truths, strict=True)
-    }
-    ids = list(chain.from_iterable(judged.values()))
-    lengths: Ints = np.array(list(map(len, judged.values())), dtype=np.intp)
+    judged: dict[Id, Mapping[Id, object]] = {}
+    ids: list[Id] = []
+
+    def read_truths() -> Iterator[tuple[Id, Mapping[Id, object]]]:
+        for query in queries:
+            judged[query] = grades = read_truth(truths.get(query, {}), query, duplicates)
+            ids.extend(grades)
+            yield query, grades
+
+    # the truth of a query just before its list, while the processor has its ids at hand
+    truth_of: Iterable[tuple[Id, Mapping[Id, object]]] = read_truths()
+    if len(rankers) > 1:  # an error of a truth names no ranker
+        truth_of = list(truth_of)
     read = {}
     for name, lists in rankers.items():
         with _checks.naming_ranker(name, rankers):
-            read[name] = _read_lists(lists, judged, duplicates, k)
+            read[name] = _read_lists(lists, truth_of, duplicates, k)
+    lengths: Ints = np.array(list(map(len, judged.values())), dtype=np.intp)
     every_truth = Truths(ids, as_floats(judged, "relevant"), lengths)
     return {name: Ranked(every_truth, *lists) for name, lists in read.items()}
 
 
 def _read_lists(
-    lists: Sequence[object],
-    judged: Mapping[Id, Mapping[Id, object]],
+    lists: ByQuery,
+    judged: Iterable[tuple[Id, Mapping[Id, object]]],
     duplicates: str,
     k: int | None,
 ) -> tuple[list[Id], Ints, Ints, Ints, Ints, bool]:
@@ -288,8 +286,8 @@ def _read_lists(
     repeats: list[int] = []
     firsts: list[int] = []
     is_cut = False
-    for documents, (query, truth) in zip(lists, judged.items(), strict=True):
-        listed, rank_of, has_more = read_list(documents, query, duplicates, k)
+    for query, truth in judged:
+        listed, rank_of, has_more = read_list(lists.get(query, []), query, duplicates, k)
         if len(rank_of) < len(listed):
             for rank, document in enumerate(listed):
                 if rank_of[document] < rank:
@@ -315,12 +313,12 @@ def read_list(
     if ids is None:
         hint = _SWAPPED_HINT if isinstance(documents, Mapping | Set) else _LIST_HINT
         if isinstance(documents, str):
-            hint = f"A text is not a list: {text_hint(documents)}."
+            hint = _TEXT_HINT
         elif not np.iterable(documents) and _checks.is_missing(documents):
             hint = _EMPTY_HINT
         raise TypeError(
             "recommended must have a list of ids, best first, for each query, got "
-            f"{type(documents).__name__} for query {shown_labels([query])}. {hint}"
+            f"{type(documents).__name__} for query {shown_id(query)}. {hint}"
         )
     read = ids[:k] if type(ids) is list else list(islice(ids, k))
     rank_of = _distinct(read, "recommended", query, duplicates)
@@ -374,14 +372,13 @@ def read_truth(truth: object, query: Id, duplicates: str) -> Mapping[Id, object]
         truth = containers.as_list(truth)
         if _checks.is_missing(truth):
             raise ValueError(
-                f"relevant has 1 missing id (None or NaN) in query {shown_labels([query])}. "
-                f"{_EMPTY_HINT}"
+                f"relevant has 1 missing id (None or NaN) in query {shown_id(query)}. {_EMPTY_HINT}"
             )
     ids = [truth] if is_id else _collection(truth)
     if ids is None:
         raise TypeError(
             "relevant must have, for each query, a mapping from id to grade, a collection of ids "
-            f"or one id, got {type(truth).__name__} for query {shown_labels([query])}. Pass "
+            f"or one id, got {type(truth).__name__} for query {shown_id(query)}. Pass "
             ".tolist() of a column of ids, .to_dict() of a Series of grades whose index has each "
             "id once, dict(zip(ids, grades)) of two columns, .ravel() of an array, list() of "
             "another iterable."
@@ -414,12 +411,12 @@ def _distinct(ids: Collection[Id], name: str, query: Id, duplicates: str) -> dic
         distinct = dict(zip(ids, _RANKS if name == "recommended" else _ONES))  # noqa: B905
     except TypeError as error:
         raise TypeError(
-            f"{name} has ids in query {shown_labels([query])}: {error}. {_flat_hint(ids, name)}"
+            f"{name} has ids in query {shown_id(query)}: {error}. {_flat_hint(ids, name)}"
         ) from error
     if len(distinct) < len(ids) and duplicates == "raise":
         [(twice, count)] = Counter(ids).most_common(1)
         raise ValueError(
-            f"{name} has the id {twice!r} {count} times in query {shown_labels([query])}. "
+            f"{name} has the id {shown_id(twice)} {count} times in query {shown_id(query)}. "
             f"{_TWICE_HINTS[name]}"
         )
     return distinct
@@ -436,40 +433,6 @@ def _flat_hint(ids: Collection[Id], name: str) -> str:
     return "Pass hashable ids, in one flat list per query."
 
 
-def split_text(text: str) -> tuple[list[str], str]:
-    """The ids that a text seems to hold, and an expression that splits `text`; else no ids.
-
-    They are separated by commas, "|" or blanks, or printed as lists of Python, NumPy or JSON.
-    """
-    bare = text.strip()
-    if bare[:1] + bare[-1:] in ("[]", "()", "{}"):
-        inner = bare[1:-1]
-        quoted = re.findall("'([^']*)'|\"([^\"]*)\"", inner)
-        if not quoted:
-            way = "text.strip('[](){} ').replace(',', ' ').split()"
-            return inner.replace(",", " ").split(), way
-        ids = [single or double for single, double in quoted]
-        if len(ids) > 1 and "," not in inner:  # NumPy
-            return ids, "re.findall(\"'([^']*)'\", text)"
-        is_json = bare[0] == "[" and '"' in inner
-        return ids, "json.loads(text)" if is_json else "ast.literal_eval(text)"
-    for sign in ("|", ", ", ",", " "):
-        if sign in bare:
-            parts = [part.strip() for part in bare.split(sign)]
-            ids = list(filter(None, parts))
-            return (ids, f"text.split({sign!r})" if sign.strip() else "text.split()")
-    return [], ""
-
-
-def text_hint(text: str) -> str:
-    """What to pass in place of a text that should be a list of ids."""
-    ids, way = split_text(text)
-    if not text.strip("[](){} "):
-        return "if it is an empty list, pass []"
-    one = "if it is one id, pass [text]"
-    return f"if it holds several ids, pass {way} in its place; {one}" if ids else one
-
-
 def _check_ids(ids: Iterable[Id], name: str, query: Id) -> None:
     """Raise for values that cannot be meant as ids."""
     for kind in set(map(type, ids)):
@@ -477,17 +440,17 @@ def _check_ids(ids: Iterable[Id], name: str, query: Id) -> None:
             containers.converts_to_array(kind) and not issubclass(kind, np.generic)
         ):
             raise TypeError(
-                f"{name} has ids in query {shown_labels([query])} that are arrays themselves, of "
+                f"{name} has ids in query {shown_id(query)} that are arrays themselves, of "
                 f"type {kind.__name__}: pass tolist() of what they were taken from."
             )
         if issubclass(kind, bool | np.bool_):
             raise TypeError(
-                f"{name} has True or False among its ids in query {shown_labels([query])}. If they "
+                f"{name} has True or False among its ids in query {shown_id(query)}. If they "
                 "are a mask, pass the ids that it selects."
             )
     missing = np.array([_checks.is_missing(document) for document in ids])
     if missing.any():
-        where = f"(None or NaN) in query {shown_labels([query])}"
+        where = f"(None or NaN) in query {shown_id(query)}"
         which = _checks.describe_mask(missing, f"missing id {where}", f"missing ids {where}")
         raise ValueError(f"{name} has {which}: leave missing ids out.")
 
@@ -566,24 +529,21 @@ def _nested(
             queries = _by_query_and_document(rows, name, duplicates, lower)
         except (AttributeError, TypeError) as error:
             are_dicts = isinstance(records, Sequence) and isinstance(records[0], Mapping)
-            hint = (
-                " For dicts with these keys, pass pandas.DataFrame(records)." if are_dicts else ""
-            )
+            hint = "For dicts with these keys, pass pandas.DataFrame(records)."
             raise TypeError(
                 f"{name} must be a path, a mapping {{query: {{document: {field}}}}}, or records "
                 f"with query_id, doc_id and {field} (judgements come first, then the run), got "
-                f"{type(records).__name__}: {error}.{hint}"
+                f"{type(records).__name__}: {error}. {hint if are_dicts else _IDS_HINT}"
             ) from error
     for query, documents in queries.items():
         if not isinstance(documents, Mapping):
             raise TypeError(
                 f"{name} must have a mapping from document to {field} for each query, got "
-                f"{type(documents).__name__} for query {shown_labels([query])}. Pass several runs "
-                "as from_trec(qrels, runs={name: run})."
+                f"{type(documents).__name__} for query {shown_id(query)}. {_IDS_HINT}"
             )
         if any(isinstance(value, Mapping) for value in islice(documents.values(), 1)):
             raise TypeError(
-                f"{name} must have numbers, got a mapping in query {shown_labels([query])}. Pass "
+                f"{name} must have numbers, got a mapping in query {shown_id(query)}. Pass "
                 "several runs as from_trec(qrels, runs={name: run})."
             )
         try:
@@ -591,16 +551,21 @@ def _nested(
         except TypeError as error:
             wrong = next(label for label in (query, *documents) if not isinstance(label, str))
             raise TypeError(
-                f"{name} must have text as ids, as trec_eval does, got {wrong!r} in query "
-                f"{shown_labels([query])}: convert ids with str()."
+                f"{name} must have text as ids, as trec_eval does, got {shown_id(wrong)} in query "
+                f"{shown_id(query)}: convert ids with str()."
             ) from error
     return queries
 
 
 def _of_records(records: Any, field: str) -> Iterator[tuple[str, str, float]]:
     """Query, document and value of records or the rows of a DataFrame."""
-    rows = records.itertuples(index=False) if hasattr(records, "itertuples") else records
-    return ((row.query_id, row.doc_id, getattr(row, field)) for row in rows)
+    if not hasattr(records, "columns"):
+        return ((row.query_id, row.doc_id, getattr(row, field)) for row in records)
+    is_beir = set(_BEIR).issubset(records.columns)
+    names = _BEIR if is_beir else ("query_id", "doc_id", field)
+    if missing := set(names).difference(records.columns):
+        raise TypeError(f"it lacks the columns {', '.join(map(repr, sorted(missing)))}")
+    return zip(*(records[name] for name in names), strict=True)
 
 
 def _by_query_and_document(
@@ -615,7 +580,7 @@ def _by_query_and_document(
         documents = queries.setdefault(query, {})
         if document in documents:
             first = documents[document]
-            twice = f"{name} has document {document!r} twice in query {shown_labels([query])}"
+            twice = f"{name} has document {shown_id(document)} twice in query {shown_id(query)}"
             if name == "qrels" and first != value:
                 raise ValueError(f"{twice}, with the relevance {first} and {value}: keep one.")
             if duplicates == "raise":
@@ -639,7 +604,7 @@ def as_floats(nested: Mapping[Id, Mapping[Id, object]], name: str) -> Floats:
         if isinstance(values[row], str):
             way = ": convert text to numbers, words with a dict from word to grade"
         return kind(
-            f"{name} must {said} in query {shown_labels([query])} for document {document!r}{way}."
+            f"{name} must {said} in query {shown_id(query)} for document {shown_id(document)}{way}."
         )
 
     try:
@@ -649,7 +614,7 @@ def as_floats(nested: Mapping[Id, Mapping[Id, object]], name: str) -> Floats:
     if array.dtype.kind not in "biuf" or array.shape != (len(values),):
         for row, value in enumerate(values):
             if not isinstance(value, bool | np.bool_) and not _checks.is_number(value):
-                raise error(TypeError, row, f"have numbers, got {value!r}")
+                raise error(TypeError, row, f"have numbers, got {cut(repr(value))}")
     with np.errstate(over="ignore"):
         floats = array.astype(np.float64)
     wrong = _WRONG_NUMBERS[name](floats)

@@ -19,7 +19,7 @@ from sklearn_ndcg._rows.grouping import kept_runs
 from sklearn_ndcg._rows.ids import first_rows
 from sklearn_ndcg._rows.label_texts import shown_labels
 
-Unjudged = Literal["zero", "omit", "nan"]
+Unjudged = Literal["zero", "omit"]
 _READERS = {"relevant": "from_lists", "qrels": "from_trec"}
 _NO_DOCUMENT, _NOT_THERE = (None, 0), (np.nan, -np.inf)  # a row of a table that is joined
 
@@ -58,7 +58,7 @@ class Rows:
     k : int, None or "retrieved"
         The cutoff that they were read with.
 
-    unjudged : {"zero", "omit", "nan"}
+    unjudged : {"zero", "omit"}
         What was done about documents that are not in the truth.
 
     See Also
@@ -185,8 +185,7 @@ class Rows:
             kept[fillers], ids[fillers] = True, None
             judged, relevance, ids = judged[kept], relevance[kept], ids[kept]
             scores = scores_down(n_rows, listed[kept])
-        y_true = np.where(judged, relevance, np.nan if self.unjudged == "nan" else 0)
-        return _Table(n_rows, y_true, ids.copy(), [scores.copy()])
+        return _Table(n_rows, np.where(judged, relevance, 0), ids.copy(), [scores.copy()])
 
 
 def _joined(tables: list[_Table]) -> _Table:

@@ -119,13 +119,6 @@ class ListRankings(Rankings):
             return kept
         return ~self.fillers if kept is None else kept & ~self.fillers
 
-    def _missing(self) -> Mask:
-        missing = super()._missing()
-        return missing if self.fillers is None else missing & ~self.fillers
-
-    def _nan_hint(self) -> str:
-        return "."
-
     def _nonrelevant(self) -> Mask:
         nonrelevant = super()._nonrelevant()
         # the relevance of repeats is 0 whatever was judged

@@ -180,8 +180,6 @@ class DCG:
     def of_lists(self, cutoffs: tuple[Cutoff, ...], unjudged: Any) -> Self:
         """The same for ranked lists that were read with cutoffs and a rule for the unjudged."""
         k = cutoffs if isinstance(self.k, tuple) else cutoffs[0]
-        if unjudged == "nan":
-            return replace(self, k=k)
         if self.unjudged not in ("raise", unjudged):
             raise ValueError(
                 f"unjudged={self.unjudged!r} comes too late: the lists were read with "
@@ -373,7 +371,6 @@ class QueryFunction:
 
     def of_lists(self, cutoffs: tuple[Cutoff, ...], unjudged: Any) -> Self:
         """The same for ranked lists that were read with a cutoff and a rule for the unjudged."""
-        unjudged = self.unjudged if unjudged == "nan" else unjudged
         return replace(self, ranked=True, k=cutoffs[0], unjudged=unjudged)
 
     @property

@@ -282,7 +282,7 @@ class Rankings:
             before = inputs.wrong_weight(self.weight[wrong][0])
             yield WrongRows(wrong, "such weight", "such weights", before, after=".")
         may_miss = self.graded is not None and measure.unjudged == "raise"
-        if may_miss and (missing := self._missing()).any():
+        if may_miss and (missing := np.isnan(self.relevance)).any():
             yield WrongRows(
                 missing,
                 "NaN",
@@ -291,10 +291,6 @@ class Rankings:
                 after=". If NaN means unjudged, pass unjudged='zero' to count these documents as "
                 f"not relevant or unjudged='omit' to remove them{self._nan_hint()}",
             )
-
-    def _missing(self) -> Mask:
-        """The documents whose relevance is NaN."""
-        return np.isnan(self.relevance)
 
     def _nan_hint(self) -> str:
         """The end of the error for NaN in the relevance."""

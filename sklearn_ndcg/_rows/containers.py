@@ -81,8 +81,8 @@ def is_pandas_groups(values: object) -> bool:
 
 
 def is_default_index(index: Index) -> bool:
-    """Whether the index of a pandas object only numbers its rows."""
-    return hasattr(index, "step") and (index.start, index.step) == (0, 1)
+    """Whether the index of a pandas object only numbers its rows, and has no name."""
+    return hasattr(index, "step") and (index.start, index.step, index.name) == (0, 1, None)
 
 
 def is_polars_column(values: object) -> bool:

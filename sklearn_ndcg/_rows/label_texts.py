@@ -10,11 +10,23 @@ import numpy as np
 
 from sklearn_ndcg._checks import Ids
 
+_LONGEST = 100  # characters of an id in a message
+
 
 def shown_labels(labels: Sequence[object] | Ids, most: int = 3) -> str:
     """The first labels as text: 'a', 'b', 'c', ..."""
     shown = ", ".join(_shown(label) for label in labels[:most])
     return shown + ", ..." * (len(labels) > most)
+
+
+def cut(text: str) -> str:
+    """The text of an id, without its middle if it is long."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 30]}...{text[-27:]}"
+
+
+def shown_id(label: object) -> str:
+    """An id in a message."""
+    return cut(shown_labels([label]))
 
 
 def label_text(label: object) -> str:

@@ -70,7 +70,8 @@ def test_a_query_that_is_undefined_for_one_ranker_has_that_value_for_it_alone():
 
 @pytest.mark.filterwarnings("ignore:Of the first documents")
 @pytest.mark.parametrize(
-    ("k", "unjudged"), [(1, "omit"), (2, "zero"), (4, "nan"), (None, "omit"), ("retrieved", "zero")]
+    ("k", "unjudged"),
+    [(1, "omit"), (2, "zero"), (4, "zero"), (None, "omit"), ("retrieved", "zero")],
 )
 def test_rows_of_lists_are_scored_at_their_cutoff(k, unjudged):
     """The first relevant document has rank 3, or rank 2 if the unjudged one before it goes."""

@@ -143,12 +143,6 @@ GAINS = [1, 4, 2, 9]
 MEASURES = {
     "the default": ({}, {}, {}),
     "judged only": ({"judged_only": True}, {"unjudged": "omit"}, {}),
-    # a document that was judged 0 has a gain, and one that nobody judged has none
-    "gains": (
-        {"gains": dict(enumerate(GAINS))},
-        {"unjudged": "nan"},
-        {"gain": GAINS, "unjudged": "zero"},
-    ),
 }
 
 
@@ -222,8 +216,7 @@ def ndcg_with_repeats(truth, listed, k, unjudged, gain):
     judged = {document: grade for document, grade in truth.items() if not np.isnan(grade)}
     if unjudged == "omit":
         listed, truth = [document for document in listed if document in judged], judged
-    of_unjudged = gain[0] if unjudged == "zero" else 0
-    gains = {d: gain[judged[d]] if d in judged else of_unjudged for d in [*listed, *truth]}
+    gains = {d: gain[judged.get(d, 0)] for d in [*listed, *truth]}
     k = max(len(listed), 1) if k == "retrieved" else k
     at_ranks = [gains[d] if listed.index(d) == rank else 0 for rank, d in enumerate(listed)]
     best = ideal(sorted(gains.values(), reverse=True)[:k])
@@ -241,7 +234,7 @@ GRADED = st.dictionaries(st.sampled_from("abcde"), st.sampled_from([0, 1, 2, NAN
     listed=REPEATED,
     other=REPEATED,
     k=st.sampled_from([None, 1, 2, 4, "retrieved"]),
-    unjudged=st.sampled_from(["zero", "omit", "nan"]),
+    unjudged=st.sampled_from(["zero", "omit"]),
     gain=st.sampled_from([GAINS_OF_0, [0, 1, 2]]),
 )
 def test_a_repeat_keeps_its_rank_and_adds_nothing(truth, listed, other, k, unjudged, gain):
@@ -251,11 +244,7 @@ def test_a_repeat_keeps_its_rank_and_adds_nothing(truth, listed, other, k, unjud
         rankers=dict(zip("xy", lists, strict=True)),
         k=k, unjudged=unjudged, duplicates="zero",
     )  # fmt: skip
-    options = {
-        "gain": gain,
-        "undefined": 0.25,
-        "unjudged": "zero" if unjudged == "nan" else "raise",
-    }
+    options = {"gain": gain, "undefined": 0.25}
     for name, (_, ranked) in zip("xy", lists, strict=True):
         expected = pytest.approx(ndcg_with_repeats(truth, ranked, k, unjudged, gain))
         assert ndcg_samples(rows[name], **options)[1] == expected
@@ -266,11 +255,11 @@ def test_a_repeat_keeps_its_rank_and_adds_nothing(truth, listed, other, k, unjud
             assert samples[1] == expected
 
 
-@pytest.mark.parametrize("unjudged", ["zero", "omit", "nan"])
+@pytest.mark.parametrize("unjudged", ["zero", "omit"])
 def test_rows_of_repeats(unjudged):
     listed = ["x", "a", "x", "a", "b"]
     rows = from_lists({"a": 2, "b": 0}, listed, unjudged=unjudged, duplicates="zero")
-    grades = {"zero": [0, 2, 0, 0, 0], "nan": [NAN, 2, NAN, 0, 0], "omit": [2, 0, 0]}[unjudged]
+    grades = {"zero": [0, 2, 0, 0, 0], "omit": [2, 0, 0]}[unjudged]
     expected = [document for document in listed if document != "x" or unjudged != "omit"]
     assert rows.ids.tolist() == expected
     np.testing.assert_array_equal(rows.y_true, grades)
@@ -375,8 +364,6 @@ def test_judgements_that_contradict_each_other(duplicates):
 READING = {
     "zero": ({}, {}),
     "omit": ({"unjudged": "omit"}, {}),
-    "nan and zero": ({"unjudged": "nan"}, {"unjudged": "zero"}),
-    "nan and omit": ({"unjudged": "nan"}, {"unjudged": "omit"}),
     "unanswered": ({"unanswered": "omit"}, {}),
     "duplicates": ({"duplicates": "omit"}, {}),
 }

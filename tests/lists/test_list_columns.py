@@ -1,5 +1,6 @@
-"""Columns of lists of pandas, Polars and Arrow, and sparse matrices, as lists and truths."""
+"""Columns of lists of pandas, Polars and Arrow as lists and truths; sparse matrices as neither."""
 
+import re
 from math import log2
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from helpers import ideal, per_query
 from scipy import sparse
 
-from sklearn_ndcg import from_lists
+from sklearn_ndcg import from_lists, ndcg_score
 
 TRUTHS, LISTS = [["b"], ["d", "x"], []], [["a", "b"], ["d", "e"], ["a", "c"]]
 
@@ -78,6 +79,79 @@ def test_values_that_were_taken_out_of_an_arrow_column_one_by_one():
         from_lists([ids], [["a"]])
 
 
+# --- what is a mapping, and what a sequence
+
+SERIES = pd.Series([["a"], ["b"], ["c"]])  # whose index numbers the rows
+SEQUENCES = {
+    "list": SERIES.tolist(),
+    "array": np.array(SERIES.tolist()),
+    "Series": SERIES,
+    "polars": pl.Series(SERIES.tolist()),
+    "arrow": pa.array(SERIES.tolist()),
+}
+MAPPINGS = {
+    "dict": {1: ["a"], 2: ["b"], 3: ["c"]},
+    "Series": SERIES.set_axis([1, 2, 3]),
+    "text": SERIES.set_axis(list("012")),
+    "some numbers": SERIES.set_axis([0, 1, 3]),
+    "one more": {0: ["a"], 1: ["b"], 2: ["c"], 3: []},
+    "RangeIndex from 1": SERIES.set_axis(pd.RangeIndex(1, 4)),
+}
+NUMBERED = {
+    "dict": {2: ["c"], 0: ["a"], 1: ["b"]},
+    "Series": SERIES[[2, 0, 1]],
+    "index with a name": SERIES.rename_axis("query"),
+}
+
+
+@pytest.mark.parametrize("mapping", MAPPINGS.values(), ids=MAPPINGS)
+@pytest.mark.parametrize("sequence", SEQUENCES.values(), ids=SEQUENCES)
+def test_a_mapping_beside_row_numbers_is_an_error(sequence, mapping):
+    for relevant, recommended in [(sequence, mapping), (mapping, sequence)]:
+        with pytest.raises(TypeError, match=r"both be mappings .*set_index\('query'\)"):
+            from_lists(relevant, recommended)
+    with pytest.raises(TypeError, match="both be mappings") as caught:
+        from_lists(sequence, rankers={"good": sequence, "bad": mapping})
+    assert "'bad'" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize("mapping", NUMBERED.values(), ids=NUMBERED)
+@pytest.mark.parametrize("sequence", SEQUENCES.values(), ids=SEQUENCES)
+def test_a_mapping_whose_keys_are_the_row_numbers_is_no_error(sequence, mapping):
+    for relevant, recommended in [(sequence, mapping), (mapping, sequence)]:
+        rows = from_lists(relevant, recommended)
+        assert per_query(rows) == {0: 1, 1: 1, 2: 1}
+        assert ndcg_score(rows, sample_weight={0: 1, 1: 1, 2: 3}) == 1
+        with pytest.raises(TypeError, match="sample_weight must be a mapping"):  # in which order?
+            ndcg_score(rows, sample_weight=[1, 1, 3])
+
+
+@pytest.mark.parametrize("one", SEQUENCES.values(), ids=SEQUENCES)
+@pytest.mark.parametrize("other", SEQUENCES.values(), ids=SEQUENCES)
+def test_sequences_are_matched_by_position(one, other):
+    rows = from_lists(one, other)
+    assert per_query(rows) == {0: 1, 1: 1, 2: 1}
+    assert ndcg_score(rows, sample_weight=[1, 1, 3]) == 1
+    with pytest.raises(ValueError, match="same number of queries, got 3 and 2.*queries as their"):
+        from_lists(one, other[:2])
+
+
+def test_series_with_the_queries_as_index_are_matched_by_it():
+    lists = SERIES.set_axis([7, 8, 9])
+    assert per_query(from_lists(lists, lists[::-1][:2]), undefined=0) == {7: 0, 8: 1, 9: 1}
+    assert per_query(from_lists(pd.Series({5: "a", 6: "b"}), {5: ["a"], 6: ["a"]})) == {5: 1, 6: 0}
+
+
+def test_one_id_for_each_row_of_a_series():
+    """The item that was held out for each user."""
+    held_out = pd.Series(["a", "b", "c"])
+    assert per_query(from_lists(held_out, SERIES)) == {0: 1, 1: 1, 2: 1}
+    assert per_query(from_lists(held_out, SERIES.tolist())) == {0: 1, 1: 1, 2: 1}
+    for arguments in [(held_out, held_out), ({"a", "b"}, held_out), (["a"], held_out)]:
+        with pytest.raises((TypeError, ValueError)):  # one list may be ids or scores
+            from_lists(*arguments)
+
+
 MATRIX = sparse.csr_matrix([[0, 0, 3, 1], [0, 0, 0, 0], [2, 0, 0, 0]])
 MATRICES = {
     "csr": MATRIX,
@@ -92,25 +166,20 @@ MATRICES = {
 
 
 @pytest.mark.parametrize("matrix", MATRICES.values(), ids=MATRICES)
-def test_a_sparse_matrix_has_the_grades_of_items_by_column(matrix):
+def test_a_sparse_matrix_is_refused_and_the_way_out_works(matrix):
     lists = np.array([[3, 2], [0, 1], [0, 3]])
-    before = matrix.copy()
-    rows = from_lists(matrix, lists)
+    with pytest.raises(TypeError, match="relevant must not be a sparse matrix") as caught:
+        from_lists(matrix, lists)
+    way = re.search(r"Pass (.*)\.$", str(caught.value))[1]
+    truths = eval(way, {"matrix": matrix})  # noqa: S307
+    rows = from_lists(truths, lists)
     assert from_lists([{2: 3, 3: 1}, {}, {0: 2}], lists).to_frame().equals(rows.to_frame())
     expected = {0: (1 + 3 / log2(3)) / ideal([3, 1]), 1: 0, 2: 1}
     assert per_query(rows, undefined=0) == pytest.approx(expected, rel=1e-15)
-    assert (matrix != before).nnz == 0
-    assert matrix.nnz == before.nnz
-
-
-def test_a_stored_zero_is_judged_and_one_row_is_one_query():
-    matrix = sparse.csr_matrix(([0, 1], ([0, 0], [4, 2])), shape=(1, 5))
-    rows = from_lists(matrix, [[3, 4, 2]], unjudged="omit")
-    assert rows.to_frame()[["ids", "y_true"]].to_numpy().tolist() == [[4, 0], [2, 1]]
 
 
 def test_a_sparse_matrix_is_not_lists():
-    with pytest.raises(TypeError, match="recommended must .* got a sparse matrix.* no order"):
+    with pytest.raises(TypeError, match="recommended must not be a sparse .* no order"):
         from_lists([[1]] * 3, MATRIX)
 
 

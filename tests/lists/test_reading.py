@@ -1,5 +1,6 @@
 """What is accepted as a list, a truth, judgements or a run, and what is refused."""
 
+import re
 from array import array
 from collections import OrderedDict, namedtuple
 from math import log2
@@ -30,15 +31,12 @@ BAD_LISTS = {
     ),
     "a record": ([{"id": "a", "score": 1}], TypeError, r"\[record\[id\] .* of \['id', 'score'\]"),
     "records": ([{"id": i} for i in "ab"], TypeError, r"\[record\[id\] for .* of \['id'\]"),
-    "lists of pairs": ([["a", 0.9], ["b", 1]], TypeError, r"\[id for id, _ in pairs\]"),
+    "lists of pairs": ([["a", 0.9], ["b", 1]], TypeError, r"\[id for id, _ in sorted\(pairs"),
     "an empty cell": (np.nan, TypeError, r"got float for query 'q'.* pass \[\]"),
-    "a text of ids": ("a b", TypeError, r"got str for query 'q'.* text\.split\(\).* pass \[text\]"),
-    "a text without ids": ("[]", TypeError, r"got str for query 'q'.* empty list, pass \[\]"),
-    "a text that is a list": ("['a']", TypeError, r"ast\.literal_eval\(text\)"),
     "0-d arrays": ([np.array(3)], TypeError, "ids in query 'q' that are arrays themselves"),
-    "pairs": ([("a", 0.9), ("b", 0.5)], TypeError, r"\[id for id, _ in pairs\]"),
+    "pairs": ([("a", 0.9), ("b", 0.5)], TypeError, r"\[id for id, _ in sorted\(pairs"),
     "other ids": ([1, 2], TypeError, "relevant are of type str, .* recommended of type number"),
-    "text": ("abc", TypeError, r"got str for query 'q'.* if it is one id, pass \[text\]"),
+    "text": ("abc", TypeError, r"got str for query 'q'.* pass \[text\] if it is one id"),
     "a dict of scores": ({"a": 0.9}, TypeError, r"sorted\(scores, key=scores.get, reverse=True\)"),
 }
 # what stands for the truth of query "q", whose list is ["a"], and the error
@@ -136,6 +134,50 @@ def test_what_errors_say_of_a_series_helps():
     graded = {q: grades.droplevel(0).to_dict() for q, grades in GRADES.groupby(level=0)}
     assert graded == {1: {"a": 3, "b": 2}, 2: {"c": 1}}
     assert list(per_query(from_lists(graded, {1: ["a", "b"], 2: ["c"]})).values()) == [1, 1]
+
+
+def way_in(error, pattern, **names):
+    """What the code that a message gives makes of these names."""
+    return eval(re.search(pattern, str(error.value))[1], names)  # noqa: S307
+
+
+SCORED = pd.DataFrame({"query": [1, 1, 2], "id": list("xab"), "score": [0.1, 0.9, 0.5]})
+BEST_FIRST = {1: ["a", "x"], 2: ["b"]}
+
+
+def test_what_errors_say_of_tables_helps():
+    truth = {1: {"a": 2, "x": 1}, 2: {"b": 1}}
+    with pytest.raises(TypeError, match="recommended must be a mapping") as caught:
+        from_lists(truth, SCORED)
+    lists = way_in(caught, r"or ({query: .*}). Paths", table=SCORED)
+    assert lists == BEST_FIRST
+    graded = pd.DataFrame({"query": [1, 1, 2], "id": list("axb"), "grade": [2, 1, 1]})
+    with pytest.raises(TypeError, match="relevant must be a mapping") as caught:
+        from_lists(graded, lists)
+    assert way_in(caught, r"or ({query: .*}). Paths", table=graded) == truth
+
+
+def test_what_errors_say_of_records_and_repeated_queries_helps():
+    records = [{"id": "x", "score": 0.1}, {"id": "a", "score": 0.9}]
+    with pytest.raises(TypeError, match="id and score being two of") as caught:
+        from_lists([{"a": 1}], [records])
+    assert way_in(caught, r"first: (\[.*\)\]),", records=records, id="id", score="score") == [
+        "a",
+        "x",
+    ]
+    records = [{"id": "x", "grade": 1}, {"id": "a", "grade": 2}]
+    with pytest.raises(TypeError, match="id and grade being two of") as caught:
+        from_lists([records], [["a"]])
+    truth = way_in(caught, r"pass ({.*}),", records=records, id="id", grade="grade")
+    assert truth == {"x": 1, "a": 2}
+    long = SCORED.sort_values("score", ascending=False).set_index("query")["id"]
+    with pytest.raises(TypeError, match="each row is an id, the best first") as caught:
+        from_lists({1: ["a"], 2: ["b"]}, long)
+    assert way_in(caught, r"pass (recommended.*)\.$", recommended=long).to_dict() == BEST_FIRST
+    twice = pd.Series([["a", "x"], ["b"], ["b"]], index=[1, 2, 2])
+    with pytest.raises(TypeError, match="keep one of them") as caught:
+        from_lists({1: ["a"], 2: ["b"]}, twice)
+    assert way_in(caught, r"them, (recommended.*)\.$", recommended=twice).to_dict() == BEST_FIRST
 
 
 @pytest.mark.parametrize(
@@ -263,6 +305,7 @@ def test_a_masked_id_is_not_a_document():
 
 QRELS, RUN = {"q": {"a": 1}}, {"q": {"a": 1}}
 TWICE = [Scored("q", "a", 1)] * 2
+OTHER = pd.DataFrame({"query_id": ["q"], "doc_id": ["a"], "rank": [1]})
 BAD_TREC = {
     "no query": ({}, {}, ValueError, "qrels has no query"),
     "nan as score": (QRELS, {"q": {"a": np.nan}}, ValueError, "run must not have nan, .* 'q'"),
@@ -270,15 +313,19 @@ BAD_TREC = {
     "nan as relevance": ({"q": {"a": np.nan}}, RUN, ValueError, "qrels must not have nan"),
     "text as score": (QRELS, {"q": {"a": "1"}}, TypeError, "run must have numbers, got '1' .*'q'"),
     "a number as id": ({"q": {1: 1}}, RUN, TypeError, "qrels must .* got 1 in query 'q'.* str()"),
-    "a list": (QRELS, {"q": ["a"]}, TypeError, "run must have a mapping from document to score"),
+    "a list": (QRELS, {"q": ["a"]}, TypeError, "run must have a mapping .* got list .*from_lists"),
+    "a set": ({"q": {"a"}}, RUN, TypeError, "qrels must have a mapping .* got set .*from_lists"),
+    "pairs": (QRELS, {"q": [("a", 1)]}, TypeError, r"run must .*from_lists.* dict\(pairs\)"),
+    "ids alone": (["a"], ["b"], TypeError, "qrels must .*got list.*from_lists"),
     "tuples": (QRELS, [("q", "a", 1)], TypeError, "records with query_id, doc_id and score"),
+    "other columns": (QRELS, OTHER, TypeError, "run must .*DataFrame: it lacks .*'score'"),
     "dicts": (
         QRELS,
         [{"query_id": "q", "doc_id": "a", "score": 1}],
         TypeError,
         r"run must .* got list: .*DataFrame\(records\)",
     ),
-    "a number as qrels": (3, {}, TypeError, "got int: 'int' object is not iterable.$"),
+    "a number as qrels": (3, {}, TypeError, "got int: 'int' object is not iterable. Sets"),
     "twice": (QRELS, TWICE, ValueError, "'a' twice in query 'q'.* duplicates=\"omit\" .* score"),
     "runs": (QRELS, {"bm25": {"q": {"a": 1.0}}}, TypeError, "runs={name: run}"),
 }
@@ -288,6 +335,30 @@ BAD_TREC = {
 def test_bad_trec(qrels, run, error, message):
     with pytest.raises(error, match=message):
         from_trec(qrels, run)
+
+
+def test_what_errors_say_of_lists_and_pairs_helps():
+    assert ndcg_score(from_lists({"q": {"a"}}, {"q": ["b", "a"]})) == 1 / log2(3)
+    pairs = [("b", 2.0), ("a", 1.0)]
+    with pytest.raises(TypeError) as caught:
+        from_trec(QRELS, {"q": pairs})
+    run = way_in(caught, r"become a mapping, (.*)\.$", pairs=pairs)
+    assert ndcg_score(from_trec(QRELS, {"q": run})) == 1 / log2(3)
+
+
+def test_tables_may_have_the_names_of_beir():
+    names = ["query-id", "corpus-id", "score"]
+    qrels = pd.DataFrame([("q", "a", 1), ("q", "b", 0)], columns=names)
+    run = pd.DataFrame([("q", "a", 0.4), ("q", "x", 0.9)], columns=names)
+    expected = from_trec({"q": {"a": 1, "b": 0}}, {"q": {"a": 0.4, "x": 0.9}}).to_frame()
+    assert from_trec(qrels, run).to_frame().equals(expected)
+    ours = run.set_axis(["query_id", "doc_id", "score"], axis=1)
+    assert from_trec(qrels, ours).to_frame().equals(expected)
+    dicts = qrels.to_dict("records")
+    with pytest.raises(TypeError, match="qrels must") as caught:
+        from_trec(dicts, run)
+    table = way_in(caught, r"pass (pandas.*)\.$", pandas=pd, records=dicts)
+    assert from_trec(table, run).to_frame().equals(expected)
 
 
 @pytest.mark.parametrize("number", [int, float])
@@ -321,5 +392,7 @@ def test_swapped_records_are_refused(make):
 def test_valid_judgements_are_not_taken_for_swapped(qrels, run):
     expected = (qrels["b"] + qrels["a"] / log2(3)) / ideal([qrels["a"], qrels["b"]])
     assert per_query(from_trec({"q": qrels}, {"q": run}))["q"] == pytest.approx(expected)
-    assert per_query(from_trec({"q": qrels}, {}))["q"] == 0  # without scores to compare
+    with pytest.warns(UserWarning, match="for 0 of the 1 judged queries"):
+        rows = from_trec({"q": qrels}, {})  # without scores to compare
+    assert per_query(rows)["q"] == 0
     assert per_query(from_trec({"q": qrels}, {"q": {}, "r": {"a": 1}}))["q"] == 0

@@ -44,15 +44,14 @@ def read(truth, listed, unjudged, k):
     listed = listed[:k] if unjudged == "zero" else listed
     if unjudged == "omit":
         listed = [document for document in listed if document in judged]
-    missing = NAN if unjudged == "nan" else 0
     documents = [*listed, *(judged if unjudged == "omit" else grades)] or [None]
     rank = {document: -i for i, document in enumerate(listed, 1)}
-    return {d: (judged.get(d, missing), rank.get(d, -INF)) for d in documents}
+    return {d: (judged.get(d, 0), rank.get(d, -INF)) for d in documents}
 
 
 def by_sklearn(documents, k, gain):
-    """NDCG of what `read` returns, by scikit-learn's DCG; unjudged documents are omitted."""
-    kept = [(y, s) for d, (y, s) in documents.items() if d is not None and not np.isnan(y)]
+    """NDCG of what `read` returns, by scikit-learn's DCG."""
+    kept = [row for d, row in documents.items() if d is not None]
     n_retrieved = sum(s > -INF for _, s in kept)  # scikit-learn ranks all documents
     # two more irrelevant documents, as scikit-learn wants more than one
     gains = [[y if gain == "linear" else gain[y] for y, _ in kept] + [0, 0]]
@@ -71,17 +70,15 @@ QUERY = st.sampled_from(["u1", "u2", "u3", "u4"])
 DRAWN = {
     "truths": st.dictionaries(QUERY, TRUTH, max_size=4).filter(len),
     "lists": st.dictionaries(QUERY, st.lists(IDS, unique=True), max_size=4),
-    "unjudged": st.sampled_from(["zero", "omit", "nan"]),
+    "unjudged": st.sampled_from(["zero", "omit"]),
     "k": st.sampled_from([None, 1, 3]),
     "gain": st.sampled_from(["linear", {0: 1, 0.5: 7, 1: 3, 2: 9}]),
 }
 
 
-def options_of(unjudged, gain):
-    """Return options of `ndcg_score`, for rows that were read with `unjudged`."""
-    unjudged = "omit" if unjudged == "nan" else "raise"
+def options_of(gain):
     gain = gain if isinstance(gain, str) else np.vectorize(gain.get, otypes=[np.float64])
-    return {"undefined": UNDEFINED, "unjudged": unjudged, "gain": gain}
+    return {"undefined": UNDEFINED, "gain": gain}
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # of lists at random
@@ -95,7 +92,7 @@ def test_rows_are_those_of_a_plain_reading(truths, lists, unjudged, k, gain):
     }
     expected = {(query, d): plain[query][d] for query in plain for d in plain[query]}
     np.testing.assert_equal(rows_by_id(rows), expected)
-    options = options_of(unjudged, gain)
+    options = options_of(gain)
     mean = np.mean([by_sklearn(documents, k, gain) for documents in plain.values()])
     assert ndcg_score(rows, **options) == pytest.approx(mean)
     if gain == "linear":  # otherwise the row of a query without documents has a gain
@@ -113,7 +110,7 @@ def test_a_ranker_has_the_same_rows_and_value_beside_others(
     queries = truths | lists | others
     rankers = {"one": lists, "two": others}
     several = from_lists(truths, rankers=rankers, unjudged=unjudged, k=k)
-    options = options_of(unjudged, gain)
+    options = options_of(gain)
     means = compare_rankers(several, test="t", **options).mean
     for name, lists_of_one in rankers.items():
         answers = {query: lists_of_one.get(query, []) for query in queries}
@@ -224,7 +221,7 @@ def test_rows_of_one_ranker_have_no_names():
 # --- what rows are
 
 
-@pytest.mark.parametrize("unjudged", ["zero", "omit", "nan"])
+@pytest.mark.parametrize("unjudged", ["zero", "omit"])
 def test_rows_keep_what_was_read(unjudged):
     lists = {query: list(ids) for query, ids in LISTS.items()}
     truths = {query: truth.copy() for query, truth in TRUTHS.items()}
@@ -237,15 +234,14 @@ def test_rows_keep_what_was_read(unjudged):
 
 
 def test_rows_as_a_frame_have_the_same_values_in_the_same_order():
-    rows = from_lists(TRUTHS, LISTS, unjudged="nan")
+    rows = from_lists(TRUTHS, LISTS)
     frame = rows.to_frame()
     expected = {"groups": rows.groups, "ids": rows.ids, "y_true": rows.y_true}
     expected = pd.DataFrame(expected | {"y_score": rows.y_score})
     pd.testing.assert_frame_equal(frame, expected)
     columns = {name: frame[name] for name in ("y_true", "y_score", "groups")}
-    options = {"unjudged": "omit", "undefined": 0}
-    assert ndcg_score(**columns, **options) == ndcg_score(rows, **options)
-    alone = from_lists(TRUTHS, rankers={"bm25": LISTS}, unjudged="nan")
+    assert ndcg_score(**columns, undefined=0) == ndcg_score(rows, undefined=0)
+    alone = from_lists(TRUTHS, rankers={"bm25": LISTS})
     assert alone.to_frame().equals(frame)
     with pytest.raises(ValueError, match="a ranker has the name of a column: ids"):
         from_lists({"a"}, rankers={"ids": ["a"], "x": ["a"]}).to_frame()
@@ -336,20 +332,13 @@ def test_a_document_that_only_a_list_has_is_counted_with_its_query():
         ndcg_score(rows, gain=lambda y: np.where(y > 0, y, np.inf))
 
 
-def test_the_first_document_of_a_query_is_named():
-    truths = {"p": {"a": 1}, "q": {"b": np.nan, "c": 1}}
-    rows = from_lists(truths, {"p": ["a"], "q": ["c"]}, unjudged="nan")
-    with pytest.raises(ValueError, match="1 NaN, in query 'q', document 'b'"):
-        ndcg_score(rows)
-
-
 def test_unjudged_is_said_where_lists_are_read():
     rows = from_lists(TRUTHS, LISTS)
     assert ndcg_score(rows, unjudged="zero", undefined=0) == ndcg_score(rows, undefined=0)
     with pytest.raises(ValueError, match="unjudged='omit' comes too late.*unjudged='zero'"):
         ndcg_score(rows, unjudged="omit")
-    with pytest.raises(ValueError, match="relevant contains NaN: 4 .* query 'q', document 'x'"):
-        ndcg_score(from_lists(TRUTHS, LISTS, unjudged="nan"))
+    with pytest.raises(ValueError, match="unjudged must be one of 'zero', 'omit'; got 'nan'"):
+        from_lists(TRUTHS, LISTS, unjudged="nan")
 
 
 def test_a_query_is_explained_by_its_documents():

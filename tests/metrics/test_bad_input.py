@@ -14,7 +14,6 @@ from sklearn_ndcg import (
     _checks,
     dcg_samples,
     dcg_score,
-    from_lists,
     inference,
     ndcg_curve,
     ndcg_samples,
@@ -339,12 +338,6 @@ def test_the_first_relevance_without_a_gain_is_named(first):
         ValueError, match=re.escape(f"3 values of y_true, the first {float(first)} ")
     ):
         ndcg_score([1, first, 5, 9], S, groups=G, gain=[0, 1])
-
-
-def test_a_document_that_nobody_judged_is_named():
-    rows = from_lists({"p": {"b": 1}, "q": {"a": 1}}, {"p": ["b"], "q": ["x", "a"]}, unjudged="nan")
-    with pytest.raises(ValueError, match=r"contains NaN: 1 NaN, in query 'q', document 'x'\."):
-        ndcg_score(rows)
 
 
 def test_the_error_for_nan_speaks_of_joins_where_there_may_be_one():

@@ -212,7 +212,7 @@ def test_a_choice_without_effect_says_so():
 
 READ = {
     "lists": from_lists({"q": {"a": 1, "d": 2}, "r": {"b": 1}}, {"q": ["a", "b"], "r": []}),
-    "a run": from_trec({"q": {"a": 1, "d": 2}}, {"q": {"a": 0.5, "b": 0.5}}, unjudged="nan"),
+    "a run": from_trec({"q": {"a": 1, "d": 2}}, {"q": {"a": 0.5, "b": 0.5}}),
 }
 
 

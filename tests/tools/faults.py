@@ -114,16 +114,13 @@ def make_calls(data, **options):
     tree = DecisionTreeRegressor(max_depth=3, random_state=0)
     cv, depths = sn.QuerySplitter(3, group_by="query"), {"max_depth": [1, 3]}
     fitted, ranker = tree.fit(X, y), sn.GroupedRanker(tree, group_by="query")
-    slow_truths = {
-        query: {np.str_(d): g for d, g in truth.items()} for query, truth in data.truths.items()
-    }
 
     def search():
         found = GridSearchCV(tree, depths, scoring=scorer, cv=cv, error_score="raise").fit(X, y)
         return found.cv_results_["mean_test_score"].tobytes()
 
-    def of_lists(truths):
-        rows = sn.from_lists(truths, rankers=data.lists, k=options.get("k"), unjudged="omit")
+    def of_lists():
+        rows = sn.from_lists(data.truths, rankers=data.lists, k=options.get("k"), unjudged="omit")
         return [rows.y_true.tolist(), rows["a"].y_score.tolist(), rows["b"].y_score.tolist()]
 
     def of_table(function, table, **more):
@@ -170,8 +167,7 @@ def make_calls(data, **options):
         "GroupedRanker": lambda: ranker.fit(X, y).predict(X).tobytes(),
         "QuerySplitter": lambda: [test.tolist() for _, test in cv.split(X, y)],
         "check_group_splits": lambda: sn.check_group_splits(cv, X, y, **groups),
-        "from_lists": lambda: of_lists(data.truths),
-        "from_lists in Python": lambda: of_lists(slow_truths),
+        "from_lists": of_lists,
         "from_trec": lambda: sn.ndcg_score(sn.from_trec(data.qrels, data.run), **options),
         "frames.ndcg_score of pandas": lambda: of_table(sn.frames.ndcg_score, data.table),
     }  # fmt: skip
@@ -239,24 +235,20 @@ def damaged(data, rng):
 
 
 def files(quick, rng, folder):
-    """Damaged files: text of TREC, BEIR and MS MARCO, compressed or not, and tables."""
+    """Damaged files: text of TREC and BEIR, compressed or not, and tables."""
     n = 30 if quick else 1000
     data = make_data(12, folder)
     qrels, lists = data.truths, data.lists["a"]
     beir = "query-id\tcorpus-id\tscore\n" + "".join(
         f"{q}\t{d}\t{g}\n" for q, grades in qrels.items() for d, g in grades.items()
     )
-    ranks = "".join(
-        f"{q}\t{d}\t{rank}\n" for q, ids in lists.items() for rank, d in enumerate(ids, 1)
-    )
-    texts = {  # which argument, and what negates its values
-        "TREC qrels": ("qrels", data.qrels.read_bytes(), 1),
-        "BEIR qrels": ("qrels", beir.encode(), 1),
-        "TREC run": ("run", run_text(lists).encode(), 1),
-        "MS MARCO run": ("run", ranks.encode(), -1),
+    texts = {  # of which argument
+        "TREC qrels": ("qrels", data.qrels.read_bytes()),
+        "BEIR qrels": ("qrels", beir.encode()),
+        "TREC run": ("run", run_text(lists).encode()),
     }
     path = folder / "damaged"
-    for name, (argument, whole, sign) in texts.items():
+    for name, (argument, whole) in texts.items():
         for packed in (False, True):
             outcomes = Counter()
             for _ in range(n):
@@ -264,7 +256,7 @@ def files(quick, rng, folder):
                 path.write_bytes(content)
                 found = outcome_of_text(argument, path, qrels, lists)
                 outcomes[
-                    judged_text(found, argument, content, whole, packed, sign, path, qrels, lists)
+                    judged_text(found, argument, content, whole, packed, path, qrels, lists)
                 ] += 1
             yield f"{name}{' (gzip)' * packed}", outcomes
     if has("polars"):
@@ -281,7 +273,7 @@ def outcome_of_text(argument, source, qrels, lists):
         return error
 
 
-def plain_reading(text, sign):
+def plain_reading(text):
     """The dict of a text, read in the plainest way."""
     read = {}
     for line in text.split(b"\n"):
@@ -292,23 +284,23 @@ def plain_reading(text, sign):
         query, document, value = (fields[i].decode() for i in at)
         if document in read.setdefault(query, {}):
             raise ValueError(document)
-        read[query][document] = sign * float(value)
+        read[query][document] = float(value)
     return read
 
 
-def judged_text(found, argument, content, whole, packed, sign, path, qrels, lists):
+def judged_text(found, argument, content, whole, packed, path, qrels, lists):
     if isinstance(found, ValueError):
         said = str(found)
         if str(path) in said:
             return "error with file and line" if re.search(r"line \d+", said) else "error with file"
         try:  # two lines of one document, for example
-            same = outcome_of_text(argument, plain_reading(content, sign), qrels, lists)
+            same = outcome_of_text(argument, plain_reading(content), qrels, lists)
         except (KeyError, ValueError) as error:
             same = error
         return "error of the content" if isinstance(same, Exception) else f"WRONG error: {found!r}"
     text = whole if packed else content  # what is compressed has a checksum
     try:
-        expected = outcome_of_text(argument, plain_reading(text, sign), qrels, lists)
+        expected = outcome_of_text(argument, plain_reading(text), qrels, lists)
     except (KeyError, ValueError) as error:
         expected = error
     return "right" if expected == found else f"WRONG value {found}, expected {expected!r}"
