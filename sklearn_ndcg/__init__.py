@@ -44,7 +44,7 @@ from sklearn_ndcg._selection.scorers import (
     make_query_scorer,
     one_ranking,
 )
-from sklearn_ndcg._selection.splitters import QuerySplitter, check_group_splits
+from sklearn_ndcg._selection.splitters import QuerySplitter
 
 if TYPE_CHECKING:
     from sklearn_ndcg import frames as frames
@@ -81,7 +81,7 @@ def show_versions() -> None:
 
 __all__ = [
     "CONVENTIONS", "GroupedRanker", "GroupedScorer", "QueryLeakWarning", "QuerySplitter",
-    "check_group_splits", "dcg_samples", "dcg_score", "explain_difference", "explain_query",
+    "dcg_samples", "dcg_score", "explain_difference", "explain_query",
     "from_lists", "from_trec", "jarvelin_kekalainen", "make_dcg_scorer", "make_ndcg_scorer",
     "make_query_scorer", "ndcg_curve", "ndcg_samples", "ndcg_score", "one_ranking",
     "quantile_grades", "show_versions",

@@ -199,7 +199,6 @@ def make_ndcg_scorer(
     See Also
     --------
     make_query_scorer : Make a scorer of any other metric per query.
-    check_group_splits : Check that a splitter keeps queries whole, as `GroupKFold` does.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""QuerySplitter, which applies any splitter to queries, and check_group_splits."""
+"""QuerySplitter, which applies any splitter to queries."""
 
 import re
 
@@ -22,7 +22,7 @@ from sklearn.model_selection import (
     check_cv,
 )
 
-from sklearn_ndcg import GroupedRanker, QuerySplitter, check_group_splits
+from sklearn_ndcg import GroupedRanker, QuerySplitter
 
 N_QUERIES = 24
 
@@ -73,7 +73,6 @@ def test_cv_splits_queries_as_it_splits_samples(cv, order_by, days):
     ]
     assert rows_of(splitter.split(X, y, query)) == expected
     assert splitter.get_n_splits(X, y, query) == len(expected)
-    check_group_splits(splitter, X, y, query)
 
 
 def test_group_by_wins_over_groups(days):
@@ -282,73 +281,9 @@ def test_y_has_a_value_for_each_row(n_rows, days):
         list(QuerySplitter(3).split(X, y[:n_rows], query))
 
 
-@pytest.mark.parametrize(
-    "split",
-    [QuerySplitter(2).split, lambda *given: [check_group_splits(GroupKFold(2), *given)]],
-    ids=["QuerySplitter", "check_group_splits"],
-)
-def test_groups_of_other_rows_are_refused(split):
+def test_groups_of_other_rows_are_refused():
     X = pd.DataFrame({"a": np.arange(40.0)})
     query = pd.Series(np.arange(40) // 4)
     words = "groups has labels in its index that the index of X and y lacks: 20 rows"
     with pytest.raises(ValueError, match=words):
-        list(split(X[20:], X["a"][20:], query[:20]))
-
-
-# --- check_group_splits
-
-
-@pytest.mark.parametrize(
-    "splits",
-    [
-        GroupKFold(2),
-        [(range(6), range(6, 9))],
-        [(np.arange(9) < 6, np.arange(9) >= 6)],
-        [(range(3), range(6, 9))],
-    ],
-    ids=["splitter", "rows", "masks", "queries left out"],
-)
-def test_check_group_splits_passes_whole_queries(splits):
-    check_group_splits(splits, np.zeros((9, 1)).tolist(), groups=[*"aaabbbccc"])
-
-
-@pytest.mark.parametrize(
-    ("cv", "words"),
-    [
-        (KFold(2), r"fold 0 cuts 1 \('b'\), fold 1 cuts 1 \('b'\)\. Use .*QuerySplitter"),
-        (2, "QuerySplitter.*, which splits .* in the order of their ids, or GroupKFold"),
-        ([(range(3), range(3, 5))], r"fold 0 cuts 1 \('b'\)"),
-        ([(range(2), range(3, 6))], r"fold 0 cuts 1 \('a'\)"),
-        ([(range(0, 9, 2), range(1, 9, 2))], r"fold 0 cuts 3 \('a', 'b', 'c'\)"),
-        ([(range(9), [8])], r"fold 0 cuts 1 \('d'\)"),
-        ([([0, 1, 1], range(3, 9))], r"fold 0 cuts 1 \('a'\)"),
-    ],
-    ids=[
-        "two folds",
-        "number",
-        "in test",
-        "in training",
-        "three",
-        "one row",
-        "twice",
-    ],
-)
-def test_check_group_splits_names_the_queries_that_are_cut(cv, words):
-    with pytest.raises(ValueError, match=words):
-        check_group_splits(cv, np.zeros((9, 1)), groups=[*"aaabbbccd"])
-
-
-@pytest.mark.parametrize(
-    ("cv", "groups", "error", "words"),
-    [
-        (KFold(2), None, ValueError, "groups is missing"),
-        ([], [1, 2, 3], ValueError, "no splits"),
-        (KFold(2), [1, 2], ValueError, "groups must have one id"),
-        (iter([]), [1, 2, 3], TypeError, r"iterator.*list\(cv\)"),
-        ([([0, 999], [1])], [1, 2, 3], ValueError, "cv: fold 0 does not fit 3 rows.*999"),
-        ([([0], [[1], [2]])], [1, 2, 3], ValueError, "fold 0 has 2 test sets"),
-    ],
-)
-def test_check_group_splits_refuses_what_does_not_fit(cv, groups, error, words):
-    with pytest.raises(error, match=words):
-        check_group_splits(cv, np.zeros((3, 1)), groups=groups)
+        list(QuerySplitter(2).split(X[20:], X["a"][20:], query[:20]))

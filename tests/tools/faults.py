@@ -173,7 +173,6 @@ def make_calls(data, **options):
         "GridSearchCV": search,
         "GroupedRanker": lambda: ranker.fit(X, y).predict(X).tobytes(),
         "QuerySplitter": lambda: [test.tolist() for _, test in cv.split(X, y)],
-        "check_group_splits": lambda: sn.check_group_splits(cv, X, y, **groups),
         "from_lists": lambda: of_lists(data.truths),
         "from_lists in Python": lambda: of_lists(slow_truths),
         "from_trec": lambda: sn.ndcg_score(sn.from_trec(data.qrels, data.run), **options),
