@@ -22,15 +22,6 @@ from sklearn_ndcg._selection.libraries import Array, GroupBy, OrderBy, Seed
 _IN_TIME = re.compile("Time|Walk|Purged|Gap")
 
 
-# What splits queries as a splitter of groups splits these.
-_UNGROUPED = {
-    "GroupShuffleSplit": "ShuffleSplit()",
-    "LeaveOneGroupOut": "LeaveOneOut()",
-    "LeavePGroupsOut": "LeavePOut(2)",
-    "StratifiedGroupKFold": "StratifiedKFold()",
-}
-
-
 class Splitter(Protocol):
     """What is asked of a splitter: scikit-learn's, or one with the same methods."""
 
@@ -57,11 +48,11 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
         of splits of query numbers. For splitters that stratify, the class of a query is its highest
         relevance.
 
-    group_by : str, int, callable or list of these, default=None
+    group_by : str, callable or list of names, default=None
         Where in X the query ids are, as in `make_ndcg_scorer`. Takes precedence over `groups`. With
         None, pass `groups` to the tool.
 
-    order_by : str, int or callable, default=None
+    order_by : str or callable, default=None
         What orders the queries for the splitter: a column of X, a level of its pandas index, or a
         callable on X that returns one value per row. Queries are sorted by the smallest value of
         their rows, so that `TimeSeriesSplit` trains on earlier ones; ties, and all queries with
@@ -73,11 +64,12 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
     Folds of days that train on earlier days only:
 
     >>> import numpy as np
+    >>> import pandas as pd
     >>> from sklearn.model_selection import ShuffleSplit, TimeSeriesSplit
     >>> from sklearn_ndcg import QuerySplitter
     >>> day = np.array(["Mon", "Tue", "Mon", "Wed", "Tue", "Wed"])
-    >>> X = np.array([[1], [2], [1], [3], [2], [3]])
-    >>> in_time = QuerySplitter(TimeSeriesSplit(2), order_by=0)
+    >>> X = pd.DataFrame({"time": [1, 2, 1, 3, 2, 3]})
+    >>> in_time = QuerySplitter(TimeSeriesSplit(2), order_by="time")
     >>> for train, test in in_time.split(X, groups=day):
     ...     print(day[train], day[test])
     ['Mon' 'Mon'] ['Tue' 'Tue']
@@ -191,13 +183,6 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
 
     def _splitter(self) -> Splitter:
         _refuse_iterator(self.cv)
-        name = type(self.cv).__name__
-        if "Group" in name:
-            way = _UNGROUPED.get(name, "KFold()")
-            raise ValueError(
-                f"{name} splits by group itself: use it as it is and pass groups= to the tool, or "
-                f"pass QuerySplitter({way}, group_by=...), which splits queries."
-            )
         splitter: Splitter = check_cv(self.cv)
         return splitter
 
