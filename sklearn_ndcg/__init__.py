@@ -35,7 +35,7 @@ from sklearn_ndcg._metrics.functions import (
 from sklearn_ndcg._metrics.grades import quantile_grades
 from sklearn_ndcg._metrics.measure import DCG, NDCG, QueryFunction
 from sklearn_ndcg._metrics.query_table import QueryExplanation, explain_query
-from sklearn_ndcg._selection.leaks import QueryLeakWarning, QuerySizes
+from sklearn_ndcg._selection.leaks import QueryLeakWarning
 from sklearn_ndcg._selection.ranker import GroupedRanker
 from sklearn_ndcg._selection.scorers import (
     GroupedScorer,
@@ -89,6 +89,6 @@ __all__ = [
 # classes of what public objects hold, so that pickles name this module and no private one
 _held = (
     DCG, NDCG, Change, Explanation, GainTable, Pool, QueryExplanation, QueryFunction,
-    QuerySizes, Ranked, Rows, Truths, log_discount,
+    Ranked, Rows, Truths, log_discount,
 )  # fmt: skip
 _checks.publish(globals(), "__version__", "frames", "inference", held=_held)

@@ -14,7 +14,7 @@ from sklearn_ndcg._rows import containers
 from sklearn_ndcg._rows.columns import column_names
 from sklearn_ndcg._rows.containers import Column, Index, Table
 
-_IDS = ("groups", "clusters", "segments", "all_groups")  # arguments that may be lists of columns
+_IDS = ("groups", "clusters", "segments")  # arguments that may be lists of columns
 _MATRICES = ("y_true", "y_score")
 _DATA = ("y_true", "y_score", "X", "y")  # arguments whose rows are those of the ids
 

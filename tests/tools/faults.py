@@ -9,7 +9,6 @@ WRONG.
 """
 
 import argparse
-import gc
 import gzip
 import importlib.util
 import os
@@ -35,7 +34,6 @@ from sklearn.tree import DecisionTreeRegressor
 
 import sklearn_ndcg as sn
 from sklearn_ndcg import inference
-from sklearn_ndcg._selection import tool_splits
 
 OPTIONS = [
     {},
@@ -201,7 +199,7 @@ def make_calls(data, **options):
 
         booster = LGBMRanker(n_estimators=5, n_jobs=1, verbose=-1)
         calls["GroupedRanker of lightgbm"] = lambda: sn.GroupedRanker(
-            booster, group_by="query", early_stopping=True, scoring=scorer, random_state=0
+            booster, group_by="query", early_stopping=True, random_state=0
         ).fit(X, y).predict(X).tobytes()  # fmt: skip
     return calls
 
@@ -365,11 +363,6 @@ def threads(quick, rng, folder):
     warnings.filters[:] = before["filters"]
     changes = what_changed(before, data)
     yield "surroundings", Counter([f"WRONG: changed {changes}" if changes else "as before"])
-    # what was found out of splits, which is kept as long as X is there
-    del data, calls, of_metric
-    gc.collect()
-    kept = len(tool_splits._known)
-    yield "splits of data that are gone", Counter([f"WRONG: {kept} kept" if kept else "forgotten"])
 
 
 def at_once(calls, rng):
