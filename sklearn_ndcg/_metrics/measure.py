@@ -407,21 +407,16 @@ class QueryFunction:
                 rows = slice(start, start + queries.lengths[query])
                 if rows.start < rows.stop:
                     y_true, y_score = self._in_order(queries.gain[rows], queries.score[rows])
-                    columns = {
-                        name: column[rows].copy() for name, column in queries.columns.items()
-                    }
                     label = queries.labels[query : query + 1]
-                    found[query] = self._value(y_true, y_score, columns, label)
+                    found[query] = self._value(y_true, y_score, label)
         return found if self.greater_is_better else -found
 
-    def _value(
-        self, y_true: Floats, y_score: Floats, columns: Mapping[str, Any], label: Ids
-    ) -> float:
+    def _value(self, y_true: Floats, y_score: Floats, label: Ids) -> float:
         """The value of a query, whose label is for errors; nan if it is undefined."""
         # counted before the function is called, as it may write to its arrays
         n_returned, n_documents = np.count_nonzero(y_score > -np.inf), len(y_score)
         try:
-            returned = self.function(y_true, y_score, **{**(self.options or {}), **columns})
+            returned = self.function(y_true, y_score, **(self.options or {}))
         except Exception as error:
             if re.search(_UNDEFINED, repr(error)):
                 return np.nan
