@@ -1,15 +1,13 @@
-"""Time what GroupedRanker adds to a fit, and early stopping by a scorer, on generated data.
+"""Time what GroupedRanker adds to a fit, on generated data.
 
     python benchmarks/bench_ranker.py            # about three minutes
     python benchmarks/bench_ranker.py --quick    # a thirtieth of the data
 
 LightGBM fits 100 rounds to a million rows that are together by query, in the order of the queries'
 first rows, with the sizes of 10,000 queries. GroupedRanker gets the same rows shuffled, with string
-ids, and passes them on in that order, so the predictions of both must be equal, bit for bit. Early
-stopping by a scorer is compared with early stopping by the library's own NDCG@10, on a fifth of the
-queries. Times are seconds of CPU, on one thread. Memory is that of a fit with an estimator that
-learns nothing, as a multiple of X: of shuffled rows, and of rows that are together, with ids in the
-first column of an array.
+ids, and passes them on in that order, so the predictions of both must be equal, bit for bit. Times
+are seconds of CPU, on one thread. Memory is that of a fit with an estimator that learns nothing, as
+a multiple of X.
 """
 
 from functools import partial
@@ -19,9 +17,8 @@ import numpy as np
 from common import Promises, compare, extra_memory, options, print_machine
 from lightgbm import LGBMRanker
 from sklearn.base import BaseEstimator
-from xgboost import XGBRanker
 
-from sklearn_ndcg import GroupedRanker, make_ndcg_scorer
+from sklearn_ndcg import GroupedRanker
 
 in_seconds_of_cpu = partial(compare, rounds=3, clock=process_time)
 
@@ -74,25 +71,6 @@ def compare_fits(bare, X, y, ids):
     )["GroupedRanker, shuffled"]
 
 
-def compare_stopping(library, X, y, ids):
-    """Return the time of stopping by a scorer as a multiple of stopping by the library's NDCG."""
-    scorer = make_ndcg_scorer(k=10, gain="exponential", undefined=1.0)
-
-    def fit(scoring):
-        ranker = GroupedRanker(
-            library, k=10, early_stopping=True, scoring=scoring, n_iter_no_change=100,
-            random_state=0,
-        )  # fmt: skip
-        ranker.fit(X, y, groups=ids)
-        return np.nan
-
-    return in_seconds_of_cpu(
-        f"{len(y):,} rows, 100 rounds, {type(library).__name__} stopped by",
-        ("its own NDCG", partial(fit, None), np.nan),
-        ("a scorer", partial(fit, scorer), np.nan),
-    )["a scorer"]
-
-
 def main():
     """Compare and check the promises."""
     quick = options(__doc__).parse_args().quick
@@ -101,18 +79,8 @@ def main():
     X, y, ids = make_data(300 if quick else 10_000)
     lightgbm = LGBMRanker(random_state=0, deterministic=True, n_jobs=1, verbose=-1)
     promise("fit, GroupedRanker / LightGBM", compare_fits(lightgbm, X, y, ids), most=1.5)
-    some = np.isin(ids, np.unique(ids)[: len(np.unique(ids)) // 5])
-    for library in (lightgbm, XGBRanker(n_estimators=100, random_state=0, n_jobs=1)):
-        ratio = compare_stopping(library, X[some], y[some], ids[some])
-        name = type(library).__name__
-        promise(f"stopping by a scorer / by its own NDCG, {name}", ratio, most=1.5, quick=False)
     extra = extra_memory(lambda: GroupedRanker(Nothing()).fit(X, y, groups=ids)) / X.nbytes
     promise("extra memory / X, around nothing", extra, most=4, quick=False)
-    rows, relevance, query = together(X, y, ids)
-    rows = np.insert(rows, 0, query, axis=1)
-    in_column = GroupedRanker(Nothing(), group_by=0)
-    extra = extra_memory(lambda: in_column.fit(rows, relevance).predict(rows)) / rows.nbytes
-    promise("extra memory / X, ids in the first column", extra, most=1, quick=False)
     promise.exit()
 
 

@@ -35,7 +35,7 @@ from sklearn_ndcg._metrics.functions import (
 from sklearn_ndcg._metrics.grades import quantile_grades
 from sklearn_ndcg._metrics.measure import DCG, NDCG, QueryFunction
 from sklearn_ndcg._metrics.query_table import QueryExplanation, explain_query
-from sklearn_ndcg._selection.leaks import QueryLeakWarning, QuerySizes
+from sklearn_ndcg._selection.leaks import QueryLeakWarning
 from sklearn_ndcg._selection.ranker import GroupedRanker
 from sklearn_ndcg._selection.scorers import (
     GroupedScorer,
@@ -44,7 +44,7 @@ from sklearn_ndcg._selection.scorers import (
     make_query_scorer,
     one_ranking,
 )
-from sklearn_ndcg._selection.splitters import QuerySplitter, check_group_splits
+from sklearn_ndcg._selection.splitters import QuerySplitter
 
 if TYPE_CHECKING:
     from sklearn_ndcg import frames as frames
@@ -81,14 +81,13 @@ def show_versions() -> None:
 
 __all__ = [
     "CONVENTIONS", "GroupedRanker", "GroupedScorer", "QueryLeakWarning", "QuerySplitter",
-    "check_group_splits", "dcg_samples", "dcg_score", "explain_difference", "explain_query",
-    "from_lists", "from_trec", "make_dcg_scorer", "make_ndcg_scorer", "make_query_scorer",
-    "ndcg_curve", "ndcg_samples", "ndcg_score", "one_ranking", "quantile_grades",
-    "show_versions",
+    "dcg_samples", "dcg_score", "explain_difference", "explain_query", "from_lists", "from_trec",
+    "make_dcg_scorer", "make_ndcg_scorer", "make_query_scorer", "ndcg_curve", "ndcg_samples",
+    "ndcg_score", "one_ranking", "quantile_grades", "show_versions",
 ]  # fmt: skip
 # classes of what public objects hold, so that pickles name this module and no private one
 _held = (
     DCG, NDCG, Change, Explanation, GainTable, Pool, QueryExplanation, QueryFunction,
-    QuerySizes, Ranked, Rows, Truths, log_discount,
+    Ranked, Rows, Truths, log_discount,
 )  # fmt: skip
 _checks.publish(globals(), "__version__", "frames", "inference", held=_held)

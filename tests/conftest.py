@@ -17,6 +17,7 @@ import sklearn
 from helpers import graded_rows
 
 from sklearn_ndcg import _kernels
+from sklearn_ndcg._selection import leaks
 
 try:
     from hypothesis import settings
@@ -67,6 +68,12 @@ def pytest_collection_finish():
     """Keep all modules and tests out of garbage collections, which would look at them each time."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def nothing_was_spoken_of(monkeypatch):
+    """Forget of which folds scorers have warned."""
+    monkeypatch.setattr(leaks, "_spoken", set())
 
 
 @pytest.fixture

@@ -8,12 +8,14 @@ from dataclasses import fields
 from functools import cache
 from inspect import signature
 from math import log2
+from unittest import mock
 
 import numpy as np
 from scipy.stats import bootstrap
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.linear_model import Ridge
 
-from sklearn_ndcg import from_lists, from_trec, ndcg_samples
+from sklearn_ndcg import GroupedRanker, from_lists, from_trec, ndcg_samples
 from sklearn_ndcg.inference import compare_rankers
 
 # Two queries of four documents each.
@@ -280,3 +282,18 @@ def spark_session():
 def follow(advice, **names):
     """The value of an expression that an error message prints."""
     return eval(advice, {"np": np} | names)  # noqa: S307
+
+
+def held_out_rows(X, y, groups, **parameters):
+    """The rows that a ranker is trained on with early stopping, and those that it holds out."""
+    seen = []
+
+    def fit(last, train, rule, params):
+        seen[:] = train.X, rule.rows.X
+        last.fit(train.X, train.y)
+        return 1
+
+    fakes = {"check_can_stop": lambda *estimators: None, "fit_until_best": fit}
+    with mock.patch.multiple("sklearn_ndcg._selection.stopping", **fakes):
+        GroupedRanker(Ridge(), early_stopping=True, **parameters).fit(X, y, groups=groups)
+    return seen

@@ -146,7 +146,6 @@ HELD = {
     "QueryDifferences",
     "QueryExplanation",
     "QueryFunction",
-    "QuerySizes",
     "Ranked",
     "Rows",
     "Truths",
@@ -210,7 +209,6 @@ def test_options_are_keywords():
             found |= {f"{name.split('.')[-1]}.{option}" for option in by_position - DATA}
     only = {"QuerySplitter.cv", "largest_differences.n", "to_frame.of"}
     only |= {"explain_difference.first", "explain_difference.second"}
-    only |= {"get_params.deep"}  # as in scikit-learn
     assert found == only
 
 

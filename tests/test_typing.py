@@ -26,12 +26,11 @@ ndcg_score(y, s, groups=q, undefined=1.0, **CONVENTIONS["lightgbm"])
 interval: NDCGInterval = inference.ndcg_interval(y, s, groups=q, k=10, ties="worst")
 comparison: Comparison = inference.compare_rankers(y, {"a": s, "b": s}, groups=q, k=10)
 means: dict[str, float] = comparison.mean
-scorer: GroupedScorer[float] = sn.make_ndcg_scorer(k=5, group_by="q", gain="exponential")
+scorer: GroupedScorer = sn.make_ndcg_scorer(k=5, group_by="q", gain="exponential")
 value = scorer(None, y, y) + sn.make_dcg_scorer(k="retrieved")(None, y, y)
 value = sn.make_query_scorer(max).score(None, y, y) + sn.make_ndcg_scorer()(None, y, y)
-by_cutoff: dict[str, float] = sn.make_ndcg_scorer(k=[1, 5, "retrieved", None])(None, y, y)
-by_cutoff = sn.make_dcg_scorer(k=(1, 5))(None, y, y)
-by_cutoff = scorer(None, y, y)  # Incompatible types in assignment
+scorer = sn.make_dcg_scorer(log_base=10).set_params(measure=scorer.measure)
+sn.make_ndcg_scorer(k=[1, 5])  # incompatible type
 ndcg_score(y, s, groups=q, tie="worst")  # Unexpected keyword argument "tie"
 ndcg_score(y, s, groups=q, ties="first")  # incompatible type "Literal['first']"
 ndcg_score(y, s, groups=q, gain="exp")  # incompatible type
@@ -44,9 +43,10 @@ inference.compare_rankers(y, {"a": s, "b": s}, groups=q, test="T")  # incompatib
 inference.NDCGDisplay.from_predictions(y, s, groups=q, tie="worst")  # Unexpected keyword argument
 comparison.pvalues  # "Comparison" has no attribute "pvalues"
 interval.mean = 1.0  # read-only
-sn.make_ndcg_scorer(group_by="q", undefined="skip")  # No overload variant
+sn.make_ndcg_scorer(group_by="q", undefined="skip")  # incompatible type
 sn.GroupedRanker(None, group_by=y)  # incompatible type
-sn.make_dcg_scorer(group_by="q", undefined="omit")  # No overload variant
+sn.GroupedRanker(None, scoring=scorer)  # Unexpected keyword argument
+sn.make_dcg_scorer(group_by="q", undefined="omit")  # Unexpected keyword argument
 rows = sn.from_lists([{"a"}], rankers={"x": [["a"]], "y": [["b"]]}, k=3)
 value = ndcg_score(rows["x"], sample_weight={0: 1.0})
 both: Comparison = inference.compare_rankers(rows, metric=lambda y_true, y_score: y_true.max())

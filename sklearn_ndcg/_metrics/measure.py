@@ -398,9 +398,8 @@ class QueryFunction:
             rows = slice(start, start + queries.lengths[query])
             if rows.start < rows.stop:
                 y_true, y_score = self._in_order(queries.gain[rows], queries.score[rows])
-                columns = {name: column[rows].copy() for name, column in queries.columns.items()}
                 label = queries.labels[query : query + 1]
-                found[query] = self._value(y_true, y_score, {**options, **columns}, label)
+                found[query] = self._value(y_true, y_score, options, label)
         return found if self.greater_is_better else -found
 
     def _options_with_nan(self) -> dict[str, Any]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sklearn_ndcg import _kernels
 from sklearn_ndcg._checks import Cutoff, Floats, Grades, Ids, Ints
@@ -23,8 +21,7 @@ class Queries:
 
     Made by `Rankings.queries`, for one ranker and one measure. `gain` is float64, or grades of one
     byte whose gains are in `gain_table`. `weight` and `labels` have one entry per query.
-    `relevance_name` is the argument that has the relevance. `columns` has further values of the
-    rows, for functions of a query.
+    `relevance_name` is the argument that has the relevance.
     """
 
     labels: Ids
@@ -35,7 +32,6 @@ class Queries:
     score: Floats
     weight: Floats
     relevance_name: str = "y_true"
-    columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.starts)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sklearn_ndcg._checks import Floats, Grades, Ids, Ints, Mask, Numbers
 from sklearn_ndcg._kernels.numpy_kernels import as_grades, look_up
@@ -88,8 +88,7 @@ class Rankings:
     `relevance` is uint8 if all of it are grades from 0 to 255. `graded` says which rows have a
     gain, and `judged` which were judged: in lists these may differ. Both are None if all are.
     `scores` has those of each ranker; a single one may have the name None.
-    `weight` has one entry per row, and so have further `columns`, which a function of one query
-    may need.
+    `weight` has one entry per row.
 
     These are rows with query ids; `MatrixRankings` and `ListRankings` are other kinds.
     """
@@ -101,7 +100,6 @@ class Rankings:
     grouping: Grouping
     weight: Floats | None
     names: RowNames
-    columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -157,7 +155,7 @@ class Rankings:
         if kept is not None:
             starts, lengths = kept_runs(kept, starts, lengths)
             gain = gain[kept]
-        queries = Queries(
+        return Queries(
             labels=grouping.labels,
             starts=starts,
             lengths=lengths,
@@ -167,13 +165,6 @@ class Rankings:
             score=self._gathered(next(iter(self.scores.values())), kept),
             relevance_name=self.names.relevance_name,
         )
-        return replace(queries, columns=self._gathered_columns(kept)) if self.columns else queries
-
-    def _gathered_columns(self, kept: Mask | None) -> dict[str, NDArray[Any]]:
-        """The values of the rows that are scored, query by query."""
-        order = self.grouping.gather(np.arange(len(self.relevance)))
-        order = order if kept is None else order[kept]
-        return {name: values[order] for name, values in self.columns.items()}
 
     @cached_property
     def with_own_rows(self) -> list[Rankings]:

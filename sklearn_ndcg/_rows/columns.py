@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Sized
 from contextlib import suppress
 from difflib import get_close_matches
+from numbers import Number
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import Ints, describe_mask, is_integer
+from sklearn_ndcg._checks import Ints, describe_mask
 from sklearn_ndcg._rows import containers
 from sklearn_ndcg._rows.containers import Column, Table
 from sklearn_ndcg._rows.ids import float_kind, is_too_large, readable
@@ -33,21 +34,43 @@ def values_by(
         if values is None:
             raise ValueError(f"{name}={by!r} returned None instead of values.")
         return values
-    finds_ids = name == "group_by"
-    keys = by if finds_ids and isinstance(by, list) else [by]
+    check_names(by, name)
     columns = []
-    for key in keys or [[]]:
-        if callable(key) or not isinstance(key, Hashable):
-            what = "columns or index levels" if finds_ids else "one column or index level"
-            shape = getattr(by, "shape", None)
-            shown = f"{by!r:.60}" if shape is None else f"{type(by).__name__} of shape {shape}"
-            hint = "" if shape is None else "; pass ids themselves as groups, or put them in X"
-            raise ValueError(f"{name} must name {what} of X, or be a callable, got {shown}{hint}.")
+    for key in by if isinstance(by, list) else [by]:
         values, is_level = column_or_level(X, key, y, name)
-        if finds_ids and not is_level:  # no encoder or cast reaches index levels
+        if name == "group_by" and not is_level:  # no encoder or cast reaches index levels
             _refuse_changed_ids(values, key)
         columns.append(values)
     return columns if isinstance(by, list) else columns[0]
+
+
+def check_names(by: object, name: str = "group_by") -> None:
+    """Raise unless `group_by` or `order_by` is None, a name, a callable or, the first, a list."""
+    if by is None or callable(by):
+        return
+    is_list = name == "group_by" and isinstance(by, list)
+    names: Any = by if is_list else [by]
+    if not names or not all(map(_is_name, names)):
+        what = "columns or index levels" if name == "group_by" else "one column or index level"
+        shape = getattr(by, "shape", None)
+        shown = f"{by!r:.60}" if shape is None else f"{type(by).__name__} of shape {shape}"
+        hint = ""
+        if name == "group_by":
+            hint = " Pass ids themselves as groups, or put them in X or its index."
+        raise ValueError(
+            f"{name} must name {what} of X, or be a callable on X, got {shown}. Numbers of columns "
+            f"are not names.{hint}"
+        )
+
+
+def _is_name(key: object) -> bool:
+    """Whether a key may be the name of a column or level: not a number, nor a collection."""
+    if isinstance(key, str):
+        return True
+    if isinstance(key, tuple):  # of several levels of columns
+        return any(map(_is_name, key))
+    is_other = callable(key) or np.iterable(key) or isinstance(key, Number | np.bool_)
+    return key is not None and isinstance(key, Hashable) and not is_other
 
 
 def _refuse_changed_ids(ids: Column, key: object) -> None:
@@ -78,13 +101,21 @@ def column_or_level(
 ) -> tuple[Column, bool]:
     """The values that `key` names, and whether they are a level of a pandas index.
 
-    They are a column of X, by its number in an array, or a level of the index of X. If X has no
-    names they may be a level of the index of `y`. `name` is the argument, for errors.
+    They are a column or a level of the index of X. If X has no names they may be a level of the
+    index of `y`. `name` is the argument, for errors.
     """
     names, levels = column_names(X), _index_levels(X)
     if names is None:
-        if is_integer(key) or _index_levels(y).count(key) != 1:
-            return _array_column(X, key, name), False
+        if _index_levels(y).count(key) != 1:
+            raise ValueError(
+                f"{name}={key!r} is a name, but X arrived as {type(X).__name__}, without names. If "
+                "a step of a Pipeline has dropped them, put GroupedRanker around the Pipeline or "
+                'call its set_output(transform="pandas"). Otherwise put the values in the index of '
+                "y, too, a pandas Series. Where a tool makes an array of y as well, as RFECV does, "
+                "and in the early stopping of HistGradientBoosting, no names are left: with "
+                "metadata routing on, pass groups to a tool that routes them."
+                f"{_hint_of_list(key, name)}"
+            )
         return y.index.get_level_values(key), True
     n_found = names.count(key) + levels.count(key)
     if n_found != 1:
@@ -149,61 +180,21 @@ def _index_levels(X: Table) -> list[Hashable]:
     return [name for name in names if name is not None]
 
 
-def _array_column(X: Table, key: Hashable, name: str) -> Column:
-    if not is_integer(key):
-        raise ValueError(
-            f"{name}={key!r} is a name, but X arrived as {type(X).__name__}, without names. If a "
-            "step of a Pipeline has dropped them, put GroupedRanker around the Pipeline or call "
-            'its set_output(transform="pandas"). If a tool has, put the values in the index of y, '
-            "too, a pandas Series; where it makes an array of y as well, as RFECV does, route ids "
-            "as groups. If X had none, pass the number of the column."
-            f"{_hint_of_list(key, name)}"
-        )
-    matrix = _matrix(X)
-    is_table = len(matrix.shape) == 2
-    # a list of (features, target) pairs is not a table: its last column would be the target
-    if is_table and matrix.dtype == object:
-        is_table = not any(map(np.ndim, matrix[:1].ravel()))
-    if not is_table or not -matrix.shape[1] <= key < matrix.shape[1]:
-        raise ValueError(
-            f"{name}={key} is not a column of X, a {type(X).__name__} of shape {matrix.shape}: "
-            "pass the number of a column of an array, or a callable that finds the values in X."
-        )
-    if containers.is_sparse(matrix):  # [key], as SciPy before 1.13 cannot slice one column
-        return matrix[:, [key]].toarray().ravel()
-    return matrix[:, key]
-
-
-def _matrix(X: Table) -> Table:
-    """X as an array or sparse matrix that can be indexed; a list keeps its values as they are."""
-    if containers.has_shape(X):
-        return X.tocsr() if containers.is_sparse(X) else X
-    return np.asarray(X, dtype=None if containers.converts_to_array(X) else object)
-
-
 def group_columns(X: Table, group_by: Any, order_by: Any = None) -> list[Hashable]:
     """The columns of X that `group_by` and `order_by` name, without index levels."""
     keys = dict.fromkeys([*(group_by if isinstance(group_by, list) else [group_by]), order_by])
     if column_names(X) is None:  # names are then levels of y
-        return [key for key in keys if is_integer(key)]
+        return []
     return [key for key in keys if not (key is None or callable(key) or key in _index_levels(X))]
 
 
 def without_columns(X: Table, keys: list[Hashable]) -> Table:
-    """X without the columns that `keys` name; of an array a view, if the others are neighbours."""
+    """The table X without the columns that `keys` name."""
     if not keys:
         return X
-    table = _matrix(X)
-    if table.shape[1] == len(keys):
+    if len(column_names(X) or ()) == len(keys):
         raise ValueError(f"group_by and order_by name all columns, {keys!r}: no feature is left.")
-    if column_names(X) is not None:
-        return X.drop(columns=keys) if containers.is_pandas(X) else X.drop(keys)
-    kept = _other_positions(keys, [], table.shape[1])
-    if not isinstance(table, np.ndarray):
-        return _select(table, kept, axis=1)
-    are_neighbours = kept[-1] - kept[0] == len(kept) - 1
-    array = table[:, kept[0] : kept[-1] + 1] if are_neighbours else table.take(kept, axis=1)
-    return array if containers.has_shape(X) else np.array(array.tolist())
+    return X.drop(columns=keys) if containers.is_pandas(X) else X.drop(keys)
 
 
 def features(X: Table, keys: list[Hashable], names: list[Hashable], may_lack: bool) -> Table:
@@ -221,14 +212,9 @@ def insert_zeros(
 ) -> NDArray[Any]:
     """One value per column, with 0 for the columns in `keys`, along the last axis."""
     aligned = np.zeros((*values.shape[:-1], n_columns), dtype=values.dtype)
-    aligned[..., _other_positions(keys, names, n_columns)] = values
+    left_out = [names.index(key) for key in keys]
+    aligned[..., np.delete(np.arange(n_columns), left_out)] = values
     return aligned
-
-
-def _other_positions(keys: list[Any], names: list[Hashable], n_columns: int) -> Ints:
-    """The positions of all columns but those of `keys`, which are names or positions."""
-    left_out = [names.index(key) if key in names else key for key in keys]
-    return np.delete(np.arange(n_columns), left_out)
 
 
 def take_rows(X: Table, rows: Ints) -> Any:
@@ -237,15 +223,12 @@ def take_rows(X: Table, rows: Ints) -> Any:
         return X.take(rows)
     if isinstance(X, list | tuple):
         return [X[row] for row in rows]
-    return _select(_matrix(X), rows, axis=0)
-
-
-def _select(matrix: Table, positions: Ints, axis: int) -> Table:
-    """The rows (axis 0) or columns (axis 1) at some positions."""
-    if hasattr(matrix, "__array_namespace__") and not isinstance(matrix, np.ndarray):
-        xp = matrix.__array_namespace__()
-        return xp.take(matrix, xp.asarray(positions), axis=axis)
-    return matrix[positions] if axis == 0 else matrix[:, positions]
+    if hasattr(X, "__array_namespace__") and not isinstance(X, np.ndarray):
+        xp = X.__array_namespace__()
+        return xp.take(X, xp.asarray(rows), axis=0)
+    if containers.is_sparse(X):
+        return X.tocsr()[rows]
+    return (X if containers.has_shape(X) else np.asarray(X))[rows]
 
 
 def count_rows(X: Table) -> int:

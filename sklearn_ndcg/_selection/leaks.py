@@ -1,35 +1,44 @@
-"""Detect queries that are scored only in part: a model may be trained on their other rows."""
+"""What a model must not know: other rows of the queries that are scored, and their ids.
+
+No public way shows a scorer which rows a tool of scikit-learn has split, so it looks at the
+variables of the tool: docs/design/selection.md says what was tried. If scikit-learn renames these,
+scorers say nothing of cut queries, and a test fails.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sized
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Hashable
+from contextlib import suppress
+from hashlib import blake2b
+from inspect import currentframe
+from types import FrameType
+from typing import NamedTuple
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Ints, Mask
-from sklearn_ndcg._rows.columns import count_rows
+from sklearn_ndcg._checks import Ids, Ints
+from sklearn_ndcg._rows.columns import count_rows, group_columns, values_by
+from sklearn_ndcg._rows.containers import Table
 from sklearn_ndcg._rows.grouping import Grouping
-from sklearn_ndcg._rows.ids import columns_of_ids
+from sklearn_ndcg._rows.ids import first_rows
 from sklearn_ndcg._rows.label_texts import shown_labels
-from sklearn_ndcg._rows.labels import refuse_reordered
-from sklearn_ndcg._selection import id_features, tool_splits
-from sklearn_ndcg._selection.libraries import Array, Estimator, GroupBy
+from sklearn_ndcg._selection.libraries import Estimator, GroupBy, settings_of
 
-_SPLIT_WHOLE = "Split whole queries, with QuerySplitter around any splitter, or with GroupKFold."
-_IF_MEANT = "If this is meant: warnings.simplefilter('ignore', QueryLeakWarning)."
+# scikit-learn's functions that fit on some rows of X and score others
+FUNCTIONS = frozenset({
+    "_fit_and_score", "_incremental_fit_estimator", "_permutation_test_score", "_rfe_single_fit",
+})  # fmt: skip
+
+# digests of the test sets of which this process has spoken, each with what it spoke of
+_spoken: set[tuple[str, bytes]] = set()
 
 
 class QueryLeakWarning(UserWarning):
-    """Scored queries are incomplete: the model may be trained on their other rows.
+    """A scored query has only some of its rows in the test set, and others in the training set.
 
-    In scikit-learn's tools, scorers look for the other rows in the training set, for any estimator,
-    and also warn if the tool has drawn rows from both sets. Elsewhere, scorers and
-    `GroupedRanker.score` compare how many rows a query has with how many it had when a
-    `GroupedRanker` was trained: alone, as the last step of a Pipeline or as the `best_estimator_`
-    of a search, but not with ids in a column that a Pipeline has transformed.
+    Scorers look for this in scikit-learn's tools, for any estimator, and say it once for each fold.
 
     Examples
     --------
@@ -37,161 +46,115 @@ class QueryLeakWarning(UserWarning):
     >>> from sklearn_ndcg import QueryLeakWarning
     >>> # a search with error_score="raise" then stops at a leak
     >>> warnings.simplefilter("error", QueryLeakWarning)
-    >>> # where queries are cut on purpose, such as to score the later items of each user
-    >>> warnings.simplefilter("ignore", QueryLeakWarning)
     >>> warnings.simplefilter("default", QueryLeakWarning)
     """
 
 
-@dataclass(frozen=True, eq=False)
-class QuerySizes:
-    """The number of rows of each query, in training or in all data; ids are sorted.
+class Fold(NamedTuple):
+    """The split that a tool is working on, and the query of each row of its X."""
 
-    `in_features` says that the ids were read from X itself, not from an index level or `groups`.
-    """
+    codes: Ints
+    labels: Ids
+    train: Ints
+    test: Ints
 
-    labels: Array
-    lengths: Ints
-    in_features: bool = False
-
-    @classmethod
-    def of(cls, all_groups: Any) -> QuerySizes | None:
-        """Count the rows of each id, unless they are counted already; None for None."""
-        if all_groups is None or isinstance(all_groups, QuerySizes):
-            return all_groups
-        first = all_groups[0] if isinstance(all_groups, list | tuple) and all_groups else ()
-        columns = None if isinstance(first, tuple) else columns_of_ids(all_groups, np.size(first))
-        has_rows = np.iterable(all_groups) and isinstance(all_groups, Sized)
-        n_rows = count_rows(columns[0] if columns else all_groups) if has_rows else 0
-        if n_rows == 0:
-            raise ValueError(f"all_groups must be the query ids of all rows, got {all_groups!r}.")
-        refuse_reordered(all_groups=all_groups)
-        grouping = Grouping.of_ids(all_groups, n_rows, name="all_groups")
-        return cls(grouping.labels, grouping.lengths)
-
-    def __repr__(self) -> str:
-        return f"<ids of {len(self.labels):,} queries>"
-
-    def lengths_of(self, labels: Array) -> Ints:
-        """The lengths of the queries with these labels; 0 for those that are not known."""
-        try:
-            index = np.minimum(np.searchsorted(self.labels, labels), len(self.labels) - 1)
-            return np.where(self.labels[index] == labels, self.lengths[index], 0)
-        except TypeError:  # ids of another type
-            return np.zeros(len(labels), dtype=np.intp)
-
-    def refuse_cut(self, scored: Grouping) -> None:
-        """Raise if a query has more or fewer rows; those that are not known are new."""
-        known, first = self.labels[:1], scored.labels[:1]
-        if isinstance(known[0], str) != isinstance(first[0], str):
-            raise ValueError(
-                f"all_groups has ids such as {shown_labels(known)}, and the scored rows such as "
-                f"{shown_labels(first)}: make both text, or both numbers."
-            )
-        differences = _differences(scored, self.lengths_of(scored.labels), "all_groups")
-        if differences:
-            raise ValueError(
-                f"Scored queries are incomplete: {differences} Split whole queries, with "
-                "QuerySplitter or GroupKFold, and do not let the tool draw rows: subsample=1.0, "
-                "resource='max_queries'. all_groups must have the ids of all rows that are split."
-            )
-
-    def warn_if_leaked(self, scored: Grouping) -> None:
-        """Warn if a query had more or fewer rows in training."""
-        if len(self.labels) == 1:  # of `one_ranking`
-            return
-        differences = _differences(scored, self.lengths_of(scored.labels), "training")
-        if differences:
-            _checks.warn(
-                f"{differences} If the model was trained on their other rows, the score is too "
-                "good. If ids start again in these rows, and mean other queries, give those new "
-                f"ids. {_SPLIT_WHOLE} {_IF_MEANT}",
-                QueryLeakWarning,
-            )
-
-    def warn_if_ids_collapsed(self, scored: Grouping) -> None:
-        """Warn if one id has most of the rows, and far more than any training query."""
-        longest = int(np.argmax(scored.lengths))
-        n, n_rows, n_trained = scored.lengths[longest], scored.lengths.sum(), self.lengths.max()
-        if len(self.labels) >= 10 and 2 * n > n_rows and n > 5 * n_trained:
-            _checks.warn(
-                f"{n} of the {n_rows} scored rows have the id "
-                f"{shown_labels(scored.labels[[longest]])}, but the longest of the "
-                f"{len(self.labels)} training queries has {n_trained} rows: an encoder may have "
-                "given one value to all ids that are new to it. Move the ids to an index level, or "
-                "put GroupedRanker around the Pipeline."
-            )
+    def is_news(self, what: str) -> bool:
+        """Whether this process has not spoken of this, and of these test rows, before."""
+        ids = self.labels[self.codes[self.test]]
+        text = repr(ids.tolist()).encode() if ids.dtype == object else ids.tobytes()
+        size = len(_spoken)
+        _spoken.add((what, blake2b(text + self.test.tobytes(), digest_size=16).digest()))
+        return len(_spoken) > size
 
 
-def warn_of_training(
-    estimator: Estimator, X: Any, group_by: GroupBy, requested: str | bool | None, scored: Grouping
-) -> None:
-    """Warn if the model in `estimator` may have seen what it is scored on, or learned from ids.
+def fold_under_way(group_by: GroupBy, requested: str | bool | None) -> Fold | None:
+    """The split of the innermost tool that is running; None if none is found.
 
     `requested` is the scorer's request for `groups`: True, or the name that they are passed by.
     """
-    split = tool_splits.split_under_way(X, group_by, requested, scored)
-    if isinstance(split, tool_splits.OtherIds):
-        _checks.warn(
-            f"group_by={group_by} finds other ids in the {split.n_columns} columns that are scored "
-            f"than in the {split.n_columns_before} of the whole X: the tool removes columns. With "
-            f"metadata routing on, pass groups instead of group_by={group_by}.",
-            QueryLeakWarning,
-        )
-    elif split is not None:
-        _warn_of_split(split, scored)
-    model, steps = id_features.model_in(estimator)
-    trained = getattr(model, "trained_queries_", None)
-    if not isinstance(trained, QuerySizes):
-        id_features.warn_if_learned(model, steps, X, group_by)
+    frame = _frame_of_tool()
+    with suppress(Exception):  # whatever these variables are, scoring goes on
+        if frame is not None:
+            found = frame.f_locals
+            params = found.get("routed_params")
+            passed = found["score_params"] if params is None else params.scorer.score
+            routed = (passed or {}).get(requested if isinstance(requested, str) else "groups")
+            ids = values_by(found["X"], group_by, routed, found["y"])
+            rows = np.arange(count_rows(found["X"]))
+            grouping = Grouping.of_ids(rows if ids is None else ids, len(rows), sort=False)
+            train, test = rows[np.asarray(found["train"])], rows[np.asarray(found["test"])]
+            return Fold(grouping.row_codes(), grouping.labels, train, test)
+    return None
+
+
+def warn_of_cut_queries(fold: Fold, scored: Grouping) -> None:
+    """Warn if queries of the test set, which is scored, have other rows in the training set."""
+    codes = fold.codes[fold.test]
+    if len(codes) != scored.lengths.sum():
         return
-    # a fitted GroupedRanker: steps of a Pipeline may have changed ids in a column
-    is_same = group_by is None or model.group_by in (None, group_by)
-    if is_same and not (steps and trained.in_features):
-        trained.warn_if_ids_collapsed(scored)
-        if split is None and not (trained.in_features and tool_splits.in_score_of_pipeline()):
-            trained.warn_if_leaked(scored)
-
-
-def _warn_of_split(split: tool_splits.SplitQueries, scored: Grouping) -> None:
-    """Warn if the model was trained on rows of a scored query, or if the tool draws rows."""
-    incomplete = scored.lengths < split.n_rows
-    leaked = incomplete & (split.n_trained > 0)
-    if leaked.any():
-        query, label = _first(leaked, scored)
+    # by position, as a callable may number the queries of any X from 0
+    numbers = codes[scored.starts if scored.codes is None else first_rows(scored.codes)]
+    is_same = np.array_equal(numbers[scored.row_codes()], codes) and np.bincount(numbers).max() == 1
+    n_rows = np.bincount(fold.codes)
+    if not is_same or len(n_rows) == 1:  # of `one_ranking`, of which each fold has a part
+        return
+    n_trained = np.bincount(fold.codes[fold.train], minlength=len(n_rows))
+    is_cut = (scored.lengths < n_rows[numbers]) & (n_trained[numbers] > 0)
+    if is_cut.any() and fold.is_news("cut"):
+        queries = np.flatnonzero(is_cut)
+        query = queries[np.argsort(scored.labels[queries])[0]]
         _checks.warn(
-            f"{leaked.sum()} of {len(leaked)} scored queries are incomplete: query {label} has "
-            f"{scored.lengths[query]} of its {split.n_rows[query]} rows in the test set, and "
-            f"{split.n_trained[query]} in the training set. The score may be too good. "
-            f"{_SPLIT_WHOLE} {_IF_MEANT}",
-            QueryLeakWarning,
-        )
-    elif incomplete.any() and split.training_lacks_rows:
-        query, label = _first(incomplete, scored)
-        _checks.warn(
-            f"{incomplete.sum()} of {len(incomplete)} scored queries are incomplete: query {label} "
-            f"is scored on {scored.lengths[query]} of its {split.n_rows[query]} rows, and training "
-            "queries lack rows, too. A search with resource='n_samples' draws rows, and what is "
-            "left of a query is easier to rank: let a GroupedRanker draw whole queries, with "
-            "resource='max_queries'. If rows are left out on purpose, ignore this warning.",
+            f"{len(queries)} of {len(is_cut)} queries of the test set have rows in the training "
+            f"set, too: query {shown_labels(scored.labels[[query]])} is scored on "
+            f"{scored.lengths[query]} of its {n_rows[numbers[query]]} rows, and the score may be "
+            "wrong. Split whole queries, with QuerySplitter around any splitter, or with "
+            "GroupKFold. If each part is a ranking of its own, such as a user's of one week, name "
+            'the finer ids: group_by=["week", "user"].',
             QueryLeakWarning,
         )
 
 
-def _first(queries: Mask, scored: Grouping) -> tuple[int, str]:
-    """The number and the label of the first of some queries, by label."""
-    numbers = np.flatnonzero(queries)
-    first = numbers[np.argsort(scored.labels[numbers])[0]]
-    return int(first), shown_labels(scored.labels[[first]])
+def _frame_of_tool() -> FrameType | None:
+    """The innermost function of scikit-learn's tools that is running."""
+    frame = currentframe()
+    while frame is not None:
+        module = str(frame.f_globals.get("__name__"))
+        if frame.f_code.co_name in FUNCTIONS and module.startswith("sklearn."):
+            return frame
+        frame = frame.f_back
+    return None
 
 
-def _differences(scored: Grouping, lengths: Ints, where: str) -> str:
-    """Say which queries have other lengths there; "" if none has. A length of 0 is not known."""
-    differs = (lengths > 0) & (lengths != scored.lengths)
-    if not differs.any():
-        return ""
-    query, label = _first(differs, scored)
-    return (
-        f"{differs.sum()} of {len(lengths)} scored queries have more or fewer rows than in "
-        f"{where}: query {label} has {scored.lengths[query]} here and {lengths[query]} there."
-    )
+def warn_if_ids_are_a_feature(estimator: Estimator, X: Table, group_by: GroupBy) -> None:
+    """Warn if the column of ids is among the features of a fitted model, by its name.
+
+    Models around others are not checked, as these may drop the column.
+    """
+    steps: list[Estimator] = []
+    while isinstance(estimator, Pipeline) or hasattr(estimator, "best_estimator_"):
+        if isinstance(estimator, Pipeline):
+            before = [step for _, step in estimator.steps[:-1]]
+            steps += [step for step in before if step not in (None, "passthrough")]
+            estimator = estimator.steps[-1][1]
+        else:
+            estimator = estimator.best_estimator_
+    if any(hasattr(value, "fit") for value in settings_of(estimator).values()):
+        return
+    names = getattr([*steps, estimator][0], "feature_names_in_", ())
+    if any(key in names and _is_kept(key, steps) for key in group_columns(X, group_by)):
+        _checks.warn(
+            f"The column of ids, group_by={group_by!r}, is a feature of {type(estimator).__name__}."
+            " Move it to an index level, drop it in a Pipeline, or put GroupedRanker around these."
+        )
+
+
+def _is_kept(name: Hashable, steps: list[Estimator]) -> bool:
+    """Whether all steps return a column by its name."""
+    names = None
+    with suppress(Exception):  # a step may not name what it returns
+        for step in steps:
+            names = step.get_feature_names_out(names)
+            if not any(out == name or out.endswith(f"__{name}") for out in names):
+                return False
+        return True
+    return False

@@ -6,8 +6,7 @@ all, and a library by another one, in `LIBRARIES`.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Hashable, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from inspect import Parameter, signature
 from typing import Any, TypeAlias
@@ -116,13 +115,6 @@ LIBRARIES = {
     "eval_init_score": "LightGBM",
 }
 
-# Words in the names of parameters that may refer to columns by number, and in the names of those
-# that only say how many columns to use.
-_ABOUT_COLUMNS = re.compile(
-    "feature|column|cols$|categorical|constraint|cst$|transformers$|forced|(group|order)_by$"
-)
-_ABOUT_QUANTITIES = re.compile("^(bootstrap|enable|k|keep|max|min|n|num|sub)_|fraction|range")
-
 
 def taken_by_fit(estimator: Estimator) -> Mapping[str, Parameter]:
     """The parameters of an estimator's `fit`."""
@@ -141,27 +133,9 @@ def library_of(estimator: Estimator) -> str | None:
     return next((library for name, library in LIBRARIES.items() if name in taken), None)
 
 
-def is_about_columns(name: str) -> bool:
-    return bool(_ABOUT_COLUMNS.search(name)) and not _ABOUT_QUANTITIES.search(name)
-
-
-def parameters_in(value: object, name: str = "") -> Iterator[tuple[str, Any]]:
-    """A parameter and all that are inside of it: in estimators, steps, grids and options."""
-    yield name, value
-    inside: Iterable[tuple[Any, Any]] = ()
-    if isinstance(value, list | tuple):
-        inside = (("", item) for item in value)
-    elif not isinstance(value, dict):
-        inside = settings_of(value, deep=False).items()
-    elif not (is_about_columns(name) or "weight" in name):  # whose keys are not parameters
-        inside = value.items()
-    for key, item in inside:
-        yield from parameters_in(item, str(key).rpartition("__")[2])
-
-
 def estimators_in(last: Estimator) -> list[Estimator]:
     """An estimator, and all that are inside of it."""
-    return [value for _, value in parameters_in(last) if hasattr(value, "fit")]
+    return [last, *(value for value in settings_of(last).values() if hasattr(value, "fit"))]
 
 
 def params_of_fit(last: Estimator, train: QueryRows) -> Params:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
@@ -28,7 +27,6 @@ from sklearn_ndcg._rows.grouping import (
 )
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg._selection import libraries, refusals, stopping
-from sklearn_ndcg._selection.leaks import QuerySizes
 from sklearn_ndcg._selection.libraries import (
     Array,
     Estimator,
@@ -39,7 +37,7 @@ from sklearn_ndcg._selection.libraries import (
     Seed,
     Split,
 )
-from sklearn_ndcg._selection.scorers import GroupedScorer, make_ndcg_scorer, without_columns
+from sklearn_ndcg._selection.scorers import make_ndcg_scorer
 
 Validation = Literal["random", "last"]
 
@@ -62,16 +60,16 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     estimator : estimator or Pipeline
         The ranker, regressor or classifier; in a Pipeline, the last step.
 
-    group_by : str, int, callable or list of names, default=None
+    group_by : str, callable or list of names, default=None
         Where in X the query ids are, as in `make_ndcg_scorer`. A column of ids is removed: it is
         not a feature. A callable removes no column. None: pass `groups` to `fit`.
 
-    order_by : str, int or callable, default=None
+    order_by : str or callable, default=None
         What orders the queries for ``validation="last"``, as in `QuerySplitter`; such a
         column is not used as a feature, either. None is the order of the ids.
 
     k : int or None, default=None
-        Cutoff of `score` and of early stopping without `scoring`. None counts whole lists.
+        Cutoff of `score` and of early stopping. None counts whole lists.
 
     max_queries : int or None, default=None
         The number of whole queries to train on, drawn by `random_state` from the queries in the
@@ -79,16 +77,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         last value, or of a `validation_curve`.
 
     early_stopping : bool, default=False
-        Whether to hold out queries and to stop when their score by `scoring` has not improved for
-        `n_iter_no_change` rounds.
-
-    scoring : GroupedScorer, default=None
-        A scorer with a single cutoff, for `score` and early stopping; it uses the ranker's ids. It
-        stops estimators of LightGBM, XGBoost and CatBoost, and those with `staged_predict` and
-        `n_estimators` or `max_iter`, such as `HistGradientBoostingRegressor`. CatBoost and
-        scikit-learn's estimators fit all rounds first; the latter are then refitted up to the best.
-        None is the NDCG@k of the three libraries' rankers, whose gain is linear in CatBoost,
-        otherwise exponential (unless by `label_gain` or `ndcg_exp_gain`).
+        Whether to hold out queries and to stop when their NDCG@k has not improved for
+        `n_iter_no_change` rounds. It is the NDCG of the library (LightGBM, XGBoost or CatBoost),
+        whose gain is linear in CatBoost, otherwise exponential (unless by `label_gain` or
+        `ndcg_exp_gain`).
 
     validation : {"random", "last"}, default="random"
         How the held-out queries are chosen: at random, as for `max_queries`, or the last by
@@ -113,10 +105,6 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         With `early_stopping`, the first best round, as the library counts (XGBoost and CatBoost
         from 0, others from 1).
 
-    query_ids_ : ndarray
-        Sorted ids of the training and held-out queries. Scoring more or fewer of their rows
-        gives a `QueryLeakWarning`; `trained_queries_` has what it compares.
-
     feature_importances_, coef_, classes_ : ndarray
         Those of the inner estimator, if it has them. The first two have a 0 for columns of
         `group_by` and `order_by`, and are missing for a Pipeline that transforms columns.
@@ -133,19 +121,24 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     CatBoost learns and, from some ten thousand rows on, XGBoost. The names of the queries change
     nothing, unless ``validation="last"`` holds out the last of them.
 
+    Numbers of columns in parameters of the estimator, such as ``categorical_features=[1]``, count
+    the columns that arrive at it: those of X without the ones that `group_by` and `order_by` name.
+
     Examples
     --------
     A search over a ranker, such as `lightgbm.LGBMRanker`, is like any other search:
 
     >>> import numpy as np
+    >>> import pandas as pd
     >>> from sklearn.linear_model import Ridge
     >>> from sklearn.model_selection import GridSearchCV
     >>> from sklearn_ndcg import GroupedRanker, QuerySplitter, make_ndcg_scorer
     >>> rng = np.random.default_rng(0)
-    >>> X = np.c_[np.repeat(np.arange(30), 8), rng.normal(size=(240, 2))]  # ids in column 0
-    >>> y = np.clip(np.round(X[:, 1] + rng.normal(size=240)), 0, 3)
-    >>> ranker, cv = GroupedRanker(Ridge(), group_by=0), QuerySplitter(3, group_by=0)
-    >>> scorer = make_ndcg_scorer(k=5, group_by=0, undefined="omit")
+    >>> query = pd.Index(np.repeat(np.arange(30), 8), name="query")
+    >>> X = pd.DataFrame(rng.normal(size=(240, 2)), query, columns=["a", "b"])
+    >>> y = np.clip(np.round(X["a"] + rng.normal(size=240)), 0, 3)
+    >>> ranker, cv = GroupedRanker(Ridge(), group_by="query"), QuerySplitter(3, group_by="query")
+    >>> scorer = make_ndcg_scorer(k=5, group_by="query", undefined="omit")
     >>> search = GridSearchCV(ranker, {"estimator__alpha": [1, 10]}, scoring=scorer, cv=cv)
     >>> bool(search.fit(X, y).best_score_ > 0.6)
     True
@@ -165,7 +158,6 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         k: int | None = None,
         max_queries: int | None = None,
         early_stopping: bool = False,
-        scoring: GroupedScorer[float] | None = None,
         validation: Validation = "random",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
@@ -177,7 +169,6 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.k = k
         self.max_queries = max_queries
         self.early_stopping = early_stopping
-        self.scoring = scoring
         self.validation = validation
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
@@ -228,52 +219,32 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         TypeError, ValueError
             If a parameter is not valid; if ids are needed but missing, are sizes, were changed by
             an encoder or a cast, or do not reach a ranker inside the inner estimator; if that has
-            an objective for rankings, but takes no groups; if training cannot be stopped early, or
-            the library is to stop it without held-out queries; if a fit parameter, or one of the
-            inner estimator, cannot follow the rows or columns. The inner estimator may raise
-            others. What an earlier fit has set stays as it was.
-
-            If `group_by` or `order_by` remove a column, and a parameter may refer to columns by
-            number: ``categorical_features=[1]``, ``monotonic_cst=[1, 0]``, the numbers of a
-            ColumnTransformer, or such values in the grid of a search inside. Names of columns are
-            taken, and with ids in the index or in `groups` numbers are, too.
+            XGBoost's objective for rankings, but takes no groups; if training cannot be stopped
+            early; if a fit parameter cannot follow the rows. The inner estimator may raise others.
+            After an error the ranker is not fitted.
 
         Warns
         -----
-        UserWarning, UndefinedMetricWarning
-            If ids do not look like query ids, if text ids order the queries in time, or if
-            `scoring` warns of held-out queries.
+        UserWarning
+            If ids do not look like query ids, or if text ids order the queries in time.
         """
-        fitted = copy(self)  # so that an error leaves what an earlier fit has set
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(fitted, name)
-        fitted._fit(X, y, sample_weight, groups, fit_params)
-        self.__dict__ = fitted.__dict__
-        return self
-
-    def _fit(
-        self, X: Table, y: Column, sample_weight: Column, groups: Column, fit_params: Params
-    ) -> None:
+        for name in ("estimator_", "best_iteration_"):
+            if hasattr(self, name):
+                delattr(self, name)
         self._check_parameters()
         inner = clone(self.estimator)
         rows, ids, times = self._read_rows(X, y, groups, sample_weight, fit_params)
         self._check_groups(ids, libraries.last_step(inner))
         grouping = None if ids is None else Grouping.of_ids(ids, columns.count_rows(rows.y))
         rows = libraries.route(self, rows, grouping)
-        self._check_fit_params(rows, inner)
-        train, held_out = self._split_rows(rows, grouping, times, inner)
-        try:
-            self._fit_steps(inner, train, held_out)
-        except Exception as error:
-            refusals.explain_dates(inner, rows.X, error)
-            raise
-        self.estimator_ = inner
-
-    def _check_fit_params(self, rows: QueryRows, inner: Estimator) -> None:
-        if not self.early_stopping:
-            stopping.refuse_own_stopping(libraries.last_step(inner), rows.params)
         refusals.check_fit_params(rows, inner, self._group_columns, self.early_stopping)
         refusals.refuse_dates(inner, rows.X)
+        self._fit_steps(inner, *self._split_rows(rows, grouping, times, inner))
+        self.estimator_ = inner
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimator_")
 
     def _fit_steps(self, inner: Estimator, train: QueryRows, held_out: QueryRows | None) -> None:
         """Fit the inner estimator, and stop it early if there are held-out rows."""
@@ -285,12 +256,12 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             if held_out is None:
                 last.fit(train.X, train.y, **params)
                 return
-            stopping.check_can_stop(last, libraries.last_step(self.estimator), self.scoring)
-            rule = stopping.StoppingRule(held_out, self.scoring, self.k, self.n_iter_no_change)
+            stopping.check_can_stop(last, libraries.last_step(self.estimator))
+            k = int(held_out.lengths.max()) if self.k is None else self.k
+            rule = stopping.StoppingRule(held_out, k, self.n_iter_no_change)
             self.best_iteration_ = stopping.fit_until_best(last, train, rule, params)
 
-        with without_columns(self._group_columns):
-            libraries.fit_steps(inner, train, held_out, fit_last)
+        libraries.fit_steps(inner, train, held_out, fit_last)
 
     def predict(self, X: Any) -> Array:
         """Predict with the inner estimator: for a ranker, scores to sort each query by.
@@ -350,7 +321,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         *,
         groups: ArrayLike | None = None,
     ) -> float:
-        """Score by `scoring`, or NDCG@k per query; a classifier ranks by its probabilities.
+        """Score by NDCG@k per query; a classifier ranks by its probabilities.
 
         Parameters
         ----------
@@ -363,14 +334,11 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         float
-            The number of `scoring`; if that is None, ``ndcg_score(y, scores, groups=groups, k=k)``.
+            The number of ``ndcg_score(y, scores, groups=groups, k=k)``.
         """
         self._features(X)  # raises if X is not as in fit
-        groups = columns.values_by(X, self.group_by, groups, y)  # before y loses its index
-        scorer = make_ndcg_scorer(k=self.k) if self.scoring is None else copy(self.scoring)
-        if groups is not None:
-            scorer.set_params(group_by=None)
-        y = utils.column_or_1d(y, warn=True)
+        utils.column_or_1d(y, warn=True)
+        scorer = make_ndcg_scorer(k=self.k, group_by=self.group_by)
         return scorer(self, X, y, sample_weight, groups=groups)
 
     @property
@@ -459,7 +427,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         _checks.check_choice("validation", self.validation, get_args(Validation))
         if not isinstance(self.early_stopping, bool | np.bool_):
             raise ValueError(f"early_stopping must be True or False, got {self.early_stopping!r}.")
-        stopping.check_scoring(self.scoring, self.group_by)
+        columns.check_names(self.group_by)
+        columns.check_names(self.order_by, "order_by")
         held: object = self.validation_fraction
         if not _checks.is_number(held) or not 0 < held < 1:
             raise ValueError(f"validation_fraction must be a number between 0 and 1, got {held!r}.")
@@ -510,20 +479,19 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         keys, names = self._group_columns, self._columns
         is_pipeline = isinstance(self.estimator_, Pipeline)
-        if keys and names and columns.column_names(X):
+        if keys and columns.column_names(X):
             return columns.features(X, keys, names, may_lack=is_pipeline)
         # texts have no features
         if hasattr(self, "n_features_in_") and len(getattr(X, "shape", (0, 0))) == 1:
             raise ValueError("X must be 2-D. Reshape your data to one row per document.")
         if keys or not (is_pipeline and names):  # whose first step checks the names
             validate_data(self, X, reset=False, skip_check_array=True)
-        if keys and (names or columns.column_names(X)):  # only one of these has names
-            fitted = "a table with column names" if names else "an array without column names"
+        if keys:
             raise ValueError(
-                f"X must be {fitted}, as in fit, so that the column {', '.join(map(repr, keys))} "
-                f"can be removed from it; got {type(X).__name__}."
+                "X must be a table with column names, as in fit, so that the column "
+                f"{', '.join(map(repr, keys))} can be removed from it; got {type(X).__name__}."
             )
-        return columns.without_columns(X, keys)
+        return X
 
     def _warn_of_ids(self, y: Array, grouping: Grouping) -> None:
         """Warn if ids do not look like query ids."""
@@ -549,12 +517,6 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             is_precomputed = utils.get_tags(self).input_tags.pairwise
             refusals.refuse_row_numbers(inner, rows, is_precomputed)
         trained, held_out = self._draw_queries(grouping, times)
-        known = np.sort(np.append(trained, held_out))
-        in_features = callable(self.group_by) or bool(self._group_columns)
-        self.trained_queries_ = QuerySizes(
-            grouping.labels[known], grouping.lengths[known], in_features
-        )
-        self.query_ids_ = self.trained_queries_.labels
         if len(trained) == len(grouping.lengths) and not hands_over:
             return rows, None
         train = rows.take(grouping, trained)

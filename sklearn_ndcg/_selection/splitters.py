@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterable, Iterator
 from copy import copy
 from typing import Any, ClassVar, Protocol, TypeAlias
@@ -13,24 +12,14 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import BaseCrossValidator, check_cv
 
-from sklearn_ndcg._checks import Floats, Ints, names_groups
+from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._rows import columns
 from sklearn_ndcg._rows.grouping import Grouping
-from sklearn_ndcg._rows.label_texts import shown_labels
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg._selection.libraries import Array, GroupBy, OrderBy, Seed
 
 # Splitters with such names take the order of samples as the order of time.
 _IN_TIME = re.compile("Time|Walk|Purged|Gap")
-
-
-# What splits queries as a splitter of groups splits these.
-_UNGROUPED = {
-    "GroupShuffleSplit": "ShuffleSplit()",
-    "LeaveOneGroupOut": "LeaveOneOut()",
-    "LeavePGroupsOut": "LeavePOut(2)",
-    "StratifiedGroupKFold": "StratifiedKFold()",
-}
 
 
 class Splitter(Protocol):
@@ -59,31 +48,28 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
         of splits of query numbers. For splitters that stratify, the class of a query is its highest
         relevance.
 
-    group_by : str, int, callable or list of these, default=None
+    group_by : str, callable or list of names, default=None
         Where in X the query ids are, as in `make_ndcg_scorer`. Takes precedence over `groups`. With
         None, pass `groups` to the tool.
 
-    order_by : str, int or callable, default=None
+    order_by : str or callable, default=None
         What orders the queries for the splitter: a column of X, a level of its pandas index, or a
         callable on X that returns one value per row. Queries are sorted by the smallest value of
         their rows, so that `TimeSeriesSplit` trains on earlier ones; ties, and all queries with
         None, by their ids. Text ids sort as text, "10" before "9"; categories sort by name as ids,
         and in their own order by `order_by`.
 
-    See Also
-    --------
-    check_group_splits : Check that another splitter keeps queries whole.
-
     Examples
     --------
     Folds of days that train on earlier days only:
 
     >>> import numpy as np
+    >>> import pandas as pd
     >>> from sklearn.model_selection import ShuffleSplit, TimeSeriesSplit
     >>> from sklearn_ndcg import QuerySplitter
     >>> day = np.array(["Mon", "Tue", "Mon", "Wed", "Tue", "Wed"])
-    >>> X = np.array([[1], [2], [1], [3], [2], [3]])
-    >>> in_time = QuerySplitter(TimeSeriesSplit(2), order_by=0)
+    >>> X = pd.DataFrame({"time": [1, 2, 1, 3, 2, 3]})
+    >>> in_time = QuerySplitter(TimeSeriesSplit(2), order_by="time")
     >>> for train, test in in_time.split(X, groups=day):
     ...     print(day[train], day[test])
     ['Mon' 'Mon'] ['Tue' 'Tue']
@@ -146,8 +132,8 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
         grouping, order, samples = self._samples(X, y, groups)
         n, rows = len(order), grouping.gather(np.arange(columns.count_rows(X)))
         for fold, (train, test) in enumerate(splitter.split(*samples)):
-            trained = order[_chosen(train, n, "queries", fold, "training")]
-            tested = order[_chosen(test, n, "queries", fold, "test")]
+            trained = order[_chosen(train, n, fold, "training")]
+            tested = order[_chosen(test, n, fold, "test")]
             yield rows[grouping.rows_of(trained)], np.sort(rows[grouping.rows_of(tested)])
 
     def get_n_splits(
@@ -197,13 +183,6 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
 
     def _splitter(self) -> Splitter:
         _refuse_iterator(self.cv)
-        name = type(self.cv).__name__
-        if "Group" in name:
-            way = _UNGROUPED.get(name, "KFold()")
-            raise ValueError(
-                f"{name} splits by group itself: use it as it is and pass groups= to the tool, or "
-                f"pass QuerySplitter({way}, group_by=...), which splits queries."
-            )
         splitter: Splitter = check_cv(self.cv)
         return splitter
 
@@ -250,8 +229,8 @@ def _highest(y: ArrayLike | None, grouping: Grouping) -> Array | None:
     return classes[grouping.extremes(codes)[1]]
 
 
-def _chosen(chosen: Any, n: int, what: str, fold: int, name: str) -> Ints:
-    """The numbers of the queries or rows, of n, in the training or the test set of a split."""
+def _chosen(chosen: Any, n: int, fold: int, name: str) -> Ints:
+    """The numbers of the queries, of n, in the training or the test set of a split."""
     if len(chosen) and np.ndim(next(iter(chosen))):
         raise ValueError(
             f"cv: fold {fold} has {len(chosen)} {name} sets instead of one. Pass a list of splits: "
@@ -260,9 +239,9 @@ def _chosen(chosen: Any, n: int, what: str, fold: int, name: str) -> Ints:
     try:
         numbers = np.arange(n)[np.asarray(chosen) if len(chosen) else []]
     except IndexError as error:
-        raise ValueError(f"cv: fold {fold} does not fit {n} {what}: {error}") from error
+        raise ValueError(f"cv: fold {fold} does not fit {n} queries: {error}") from error
     if not len(numbers):
-        raise ValueError(f"cv: the {name} set of fold {fold} has none of the {n} {what}.")
+        raise ValueError(f"cv: the {name} set of fold {fold} has none of the {n} queries.")
     return numbers
 
 
@@ -270,77 +249,3 @@ def row_numbers(rows: ArrayLike) -> Ints:
     """The numbers of the rows of a set, which a splitter may give as a mask."""
     rows = np.asarray(rows)
     return np.flatnonzero(rows) if rows.dtype == bool else rows
-
-
-@names_groups
-def check_group_splits(
-    cv: CV, X: Any, y: ArrayLike | None = None, groups: ArrayLike | None = None
-) -> None:
-    """Check that no split cuts a query in two.
-
-    `KFold` and similar splitters split rows: the documents of a query land on both sides, and a
-    model that has seen most of them is scored on the few others. `GroupKFold`, `GroupShuffleSplit`,
-    `StratifiedGroupKFold`, `LeaveOneGroupOut` and `LeavePGroupsOut` keep queries whole.
-
-    Parameters
-    ----------
-    cv : int, splitter or list of splits
-        As scikit-learn takes it. One that draws at random is checked for the draw it makes here.
-
-    X : array-like of shape (n_documents, n_features)
-        The rows.
-
-    y : array-like of shape (n_documents,), default=None
-        The target, if the splitter needs it.
-
-    groups : array-like of shape (n_documents,), default=None
-        The query id of each row.
-
-    Raises
-    ------
-    ValueError
-        If a query has some but not all of its rows in the training set or in the test set of a
-        split, or rows in both; the message names folds and queries. Also if `groups` is missing or
-        does not fit X, or if `cv` has no splits or does not fit X.
-
-    TypeError
-        If `cv` is an iterator, which the check would use up.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.model_selection import GroupKFold, KFold
-    >>> from sklearn_ndcg import check_group_splits
-    >>> X, groups = np.zeros((6, 1)), ["a", "a", "b", "b", "c", "c"]
-    >>> check_group_splits(GroupKFold(n_splits=3), X, groups=groups)
-    >>> check_group_splits(KFold(n_splits=2), X, groups=groups)
-    Traceback (most recent call last):
-    ValueError: cv cuts queries in two: fold 0 cuts 1 ('b'), fold 1 cuts 1 ('b'). Use a splitter ...
-    """
-    if groups is None:
-        raise ValueError("groups is missing: pass one query id per row.")
-    _refuse_iterator(cv)
-    refuse_reordered(X=X, y=X if y is None else y, groups=groups)
-    grouping = Grouping.of_ids(groups, columns.count_rows(X))
-    with warnings.catch_warnings():
-        # that KFold ignores groups is what the error below is about
-        warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
-        splits = list(check_cv(cv, y).split(X, y, groups))
-    if not splits:
-        raise ValueError("cv has no splits.")
-    codes, n_queries, cuts = grouping.row_codes(), len(grouping.labels), []
-    for fold, split in enumerate(splits):
-        is_chosen = np.zeros((2, len(codes)), dtype=bool)
-        for mask, name, rows in zip(is_chosen, ("training", "test"), split, strict=True):
-            mask[_chosen(rows, len(codes), "rows", fold, name)] = True
-        counts = np.array([np.bincount(codes[mask], minlength=n_queries) for mask in is_chosen])
-        # a query is cut if a set has some but not all of its rows, or if both sets have some
-        is_cut = ((counts > 0) & (counts < grouping.lengths)).any(axis=0) | counts.all(axis=0)
-        labels = grouping.labels[is_cut]
-        if len(labels):
-            cuts.append(f"fold {fold} cuts {len(labels)} ({shown_labels(labels)})")
-    if cuts:
-        raise ValueError(
-            f"cv cuts queries in two: {', '.join(cuts)}. Use a splitter that keeps them whole: "
-            "QuerySplitter(cv), which splits queries in the order of their ids, or GroupKFold."
-        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,13 +15,13 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 
 from sklearn_ndcg._checks import Floats, Ids, Ints, names_groups, naming_ranker, to_host
 from sklearn_ndcg._metrics.array_rankings import rankings_of_several
-from sklearn_ndcg._metrics.measure import DCG, Measure, QueryFunction, has_several_cutoffs
+from sklearn_ndcg._metrics.measure import Measure, has_several_cutoffs
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._rows.columns import count_rows, take_rows, values_by
 from sklearn_ndcg._rows.grouping import Grouping
 from sklearn_ndcg._rows.ids import columns_of_ids, first_rows
 from sklearn_ndcg._rows.labels import refuse_reordered
-from sklearn_ndcg._selection.scorers import GroupedScorer, with_metadata
+from sklearn_ndcg._selection.scorers import GroupedScorer
 from sklearn_ndcg._selection.splitters import CV, QuerySplitter, row_numbers
 from sklearn_ndcg.inference._comparison import warn_of_shares
 from sklearn_ndcg.inference._options import Inference, check_names
@@ -40,7 +40,7 @@ def compare_models(
     X: Any,
     y: ArrayLike,
     *,
-    scoring: GroupedScorer[Any] | Mapping[str, GroupedScorer[Any]],
+    scoring: GroupedScorer | Mapping[str, GroupedScorer],
     cv: CV = None,
     groups: ArrayLike | None = None,
     params: Mapping[str, Any] | None = None,
@@ -245,12 +245,12 @@ class _Data:
             if of_rows is not None:
                 Grouping.of_ids(of_rows, self.n_rows, name=name)
 
-    def requested(self, scorer: GroupedScorer[Any], name: str) -> Any:
+    def requested(self, scorer: GroupedScorer, name: str) -> Any:
         """What a scorer requests under this name."""
         alias = get_routing_for_object(scorer).score.requests.get(name)
         return self.routed.get(name if alias is True else alias)
 
-    def ids(self, scorers: Sequence[GroupedScorer[Any]]) -> Any:
+    def ids(self, scorers: Sequence[GroupedScorer]) -> Any:
         """The query ids of all rows, which all scorers find in one place."""
         first, *others = scorers
         groups = self.requested(first, "groups")
@@ -274,7 +274,7 @@ class _Data:
 
     def scored(
         self,
-        scorers: Sequence[GroupedScorer[Any]],
+        scorers: Sequence[GroupedScorer],
         measures: Sequence[Measure],
         fitted: Fitted,
         tested: _Tested,
@@ -295,27 +295,11 @@ class _Data:
             weight = self.requested(scorer, "sample_weight")
             weight = None if weight is None else take_rows(weight, tested.rows)
             rankings = rankings_of_several(y_tested, scores, tested.ids, weight)
-            if not isinstance(measure, QueryFunction):
-                scored.append((rankings, measure))
-                continue
-            metadata = self._metadata(scorer, tested.rows)
-            of_function, rankings = with_metadata(measure, rankings, metadata)
-            scored.append((rankings, of_function))
+            scored.append((rankings, measure))
         return scored
 
-    def _metadata(self, scorer: GroupedScorer[Any], rows: Ints) -> dict[str, Any]:
-        """What a scorer requests for its metric, with the values of these rows."""
-        requests = get_routing_for_object(scorer).score.requests
-        names = requests.keys() - {"estimator", "groups", "sample_weight"}
-        values = {name: self.requested(scorer, name) for name in sorted(names)}
-        return {
-            name: take_rows(value, rows) if np.shape(value)[:1] == (self.n_rows,) else value
-            for name, value in values.items()
-            if value is not None
-        }
-
     def _scores(
-        self, scorer: GroupedScorer[Any], estimators: Sequence[Any], tests: Sequence[Ints]
+        self, scorer: GroupedScorer, estimators: Sequence[Any], tests: Sequence[Ints]
     ) -> Floats:
         """The scores of all test sets, one after another."""
         groups, scores = self.requested(scorer, "groups"), []
@@ -390,21 +374,21 @@ def _check_scoring(scoring: Any) -> None:
 
 
 def _measures(
-    scoring: GroupedScorer[Any] | Mapping[str, GroupedScorer[Any]],
+    scoring: GroupedScorer | Mapping[str, GroupedScorer],
 ) -> list[tuple[str | None, Measure]]:
     """What each scorer measures, with a name of the user or None."""
     if isinstance(scoring, Mapping):
         check_names("scoring", scoring)
         return [(name, scorer.measure) for name, scorer in scoring.items()]
     measure = scoring.measure
-    return [(None if isinstance(measure, DCG) else scoring.name, measure)]
+    return [(None, measure)]
 
 
 def _cross_validated(
     models: Mapping[Any, Any],
     X: Any,
     y: ArrayLike,
-    scorers: Sequence[GroupedScorer[Any]],
+    scorers: Sequence[GroupedScorer],
     cv: CV,
     params: Metadata,
     **options: Any,
@@ -414,9 +398,10 @@ def _cross_validated(
     The first scorer scores them, as it warns of incomplete queries; the scores are not used.
     """
     scorer, *others = scorers
-    if getattr(scorer, "undefined", "raise") != "raise":
+    if getattr(scorer.measure, "undefined", "raise") != "raise":
         # the comparison says once, of all folds, what is undefined
-        scorer = copy(scorer).set_params(undefined=0)
+        silent: Any = replace(scorer.measure, undefined=0)  # type: ignore[type-var]
+        scorer = copy(scorer).set_params(measure=silent)
     requested = [get_routing_for_object(each).consumes("score", params) for each in others]
     by_splitter = get_routing_for_object(cv).consumes("split", params)
     fitted: Fitted = {}

@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-import sklearn
 from helpers import assert_same, booster, graded_rows
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.dummy import DummyRegressor
@@ -254,7 +253,7 @@ def test_workers_give_the_same():
 
 def test_several_scorers_are_one_family():
     scoring = {
-        "NDCG": make_ndcg_scorer(k=[1, 5], group_by="q"),
+        "NDCG": make_ndcg_scorer(k=5, group_by="q"),
         "MAP": make_query_scorer(average_precision_score, group_by="q"),
     }
     y = (Y > 0).astype(int)
@@ -264,23 +263,23 @@ def test_several_scorers_are_one_family():
     def fit(model, rows):
         return model.fit(X.iloc[rows], y[rows])
 
-    metric = {"NDCG@1": None, "NDCG@5": None, "MAP": average_precision_score}
+    metric = {"NDCG@5": None, "MAP": average_precision_score}
     assert found.metric == list(metric)
-    for k in (1, 5):
+    for k in (5,):
         alone = in_a_loop(MODELS, cv.split(BY_LEVEL, y), y, fit=fit, k=k, **OPTIONS)
         for name in MODELS:
             of_query = found.values[f"NDCG@{k}", name]
             np.testing.assert_allclose(of_query, alone.values[name], atol=1e-15)
     options = OPTIONS | {"metric": average_precision_score}
     alone = in_a_loop(MODELS, cv.split(BY_LEVEL, y), y, fit=fit, **options)
-    assert found.uncorrected_pvalue[2] == alone.uncorrected_pvalue[0]
+    assert found.uncorrected_pvalue[1] == alone.uncorrected_pvalue[0]
     assert found.values["MAP", "tree"].tolist() == alone.values["tree"].tolist()
 
 
 def test_a_scorer_of_another_metric_gives_its_name():
-    scorer = make_query_scorer(average_precision_score, group_by="q", name="MAP")
+    scorer = make_query_scorer(average_precision_score, group_by="q")
     found = compare_models(MODELS, BY_LEVEL, (Y > 0).astype(int), scoring=scorer, **OPTIONS)
-    assert found.metric == "MAP"
+    assert found.metric == "average_precision_score"
     assert list(found.mean) == list(MODELS)
 
 
@@ -297,7 +296,7 @@ class Counting(Ridge):
 @pytest.mark.parametrize("n_scorers", [1, 2])
 def test_each_model_predicts_once_more_for_each_fold_than_in_cross_validate(n_scorers):
     scorers = {
-        "NDCG": make_ndcg_scorer(k=[1, 5], group_by="q"),
+        "NDCG": make_ndcg_scorer(k=5, group_by="q"),
         "first": make_query_scorer(lambda y, s: float(y[s.argmax()]), group_by="q"),
     }
     scoring = scorers if n_scorers == 2 else scorers["NDCG"]
@@ -368,7 +367,7 @@ def test_rows_may_be_queries(repeats):
 
 def test_queries_that_a_split_cuts_are_warned_of():
     scorer = make_ndcg_scorer(k=5, group_by="q", undefined=0)
-    with pytest.warns(QueryLeakWarning, match="scored queries are incomplete") as caught:
+    with pytest.warns(QueryLeakWarning, match="have rows in the training set") as caught:
         compare_models(MODELS, BY_LEVEL, Y, scoring=scorer, cv=KFold(3), test="t")
     assert {warning.filename for warning in caught} == {__file__}
     with warnings.catch_warnings(action="error"):
@@ -445,30 +444,6 @@ def test_progress_is_that_of_cross_validate(capsys):
     assert capsys.readouterr().out == ""
     compare_models(MODELS, BY_LEVEL, Y, verbose=2, **options)
     assert capsys.readouterr().out.count("[CV]") == 3 * len(MODELS)
-
-
-def revenue(y_true, y_score, price):
-    """The price of the document at rank 1, if it is relevant; what it gets is its own."""
-    best = np.argmax(y_score)
-    found = float(y_true[best] > 0) * price[best]
-    y_true[:], y_score[:], price[:] = 0, 0, 0
-    return found
-
-
-@sklearn.config_context(enable_metadata_routing=True)
-def test_a_metric_gets_the_prices_of_each_query():
-    price, cv = np.random.default_rng(0).random(len(Y)), QuerySplitter(4, group_by="q")
-    scorer = make_query_scorer(revenue, group_by="q").set_score_request(price=True)
-    found = compare_models(
-        MODELS, BY_LEVEL, Y, scoring=scorer, cv=cv, params={"price": price}, test="t"
-    )
-    for train, test in cv.split(BY_LEVEL, Y):
-        for name, model in MODELS.items():
-            scores = clone(model).fit(X.iloc[train], Y[train]).predict(X.iloc[test])
-            for query in np.unique(QUERY[test]):
-                rows = QUERY[test] == query
-                expected = revenue(Y[test][rows], scores[rows], price[test][rows])
-                assert found.values[name][found.labels == query] == pytest.approx(expected)
 
 
 def test_a_scorer_without_ids_says_where_they_may_come_from():

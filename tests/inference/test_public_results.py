@@ -75,7 +75,7 @@ def test_results_take_their_attributes_and_no_others(kind):
         kind(**attributes)
 
 
-SCORER = sklearn_ndcg.make_ndcg_scorer(k=3, all_groups=QUERY)
+SCORER = sklearn_ndcg.make_ndcg_scorer(k=3)
 PUBLIC = [
     *RESULTS.values(),
     SCORER,
@@ -83,7 +83,7 @@ PUBLIC = [
     sklearn_ndcg.make_query_scorer(average_precision_score, group_by="query"),
     sklearn_ndcg.from_lists({"A": 1}, ["A"]),
     sklearn_ndcg.QuerySplitter(3),
-    sklearn_ndcg.GroupedRanker(Ridge(), scoring=SCORER).fit(X, y, groups=QUERY),
+    sklearn_ndcg.GroupedRanker(Ridge()).fit(X, y, groups=QUERY),
     inference.IntervalDisplay(result=COMPARED),
     inference.DifferenceDisplay(comparison=COMPARED, pair=("a", "b")),
     inference.NDCGDisplay(k=[1], ndcg=[1.0]),

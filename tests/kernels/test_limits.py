@@ -101,8 +101,8 @@ class First(RegressorMixin, BaseEstimator):
 rng = np.random.default_rng(0)
 query = np.repeat(np.arange(10), 10)
 X, y = np.c_[rng.normal(size=100), query], rng.integers(0, 4, 100)
-scorer, megabytes = sn.make_ndcg_scorer(k=5, group_by=-1, all_groups=query), []
-model = sn.GroupedRanker(First(), group_by=-1).fit(X[:50], y[:50])
+scorer, megabytes = sn.make_ndcg_scorer(k=5, group_by=lambda X: X[:, 1]), []
+model = sn.GroupedRanker(First(), group_by=lambda X: X[:, 1]).fit(X[:50], y[:50])
 for _ in range(10):
     for _ in range(10_000):
         scorer(model, X[50:], y[50:])

@@ -52,8 +52,8 @@ def test_a_model_may_predict_on_a_device(make):
         def predict(self, X):
             return make(X[:, 0])
 
-    scorer = make_ndcg_scorer(group_by=1)
-    assert scorer(Model(), np.c_[S, IDS], Y) == ndcg_score(Y, S, groups=IDS)
+    scorer = make_ndcg_scorer()
+    assert scorer(Model(), np.c_[S], Y, groups=IDS) == ndcg_score(Y, S, groups=IDS)
 
 
 @HEAVY

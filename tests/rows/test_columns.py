@@ -46,11 +46,6 @@ def made(name, rows=ROWS, names=NAMES):
     return TABLES[name](rows, list(names)) if name in TABLES else MATRICES[name](rows)
 
 
-def keys_of(name, positions):
-    """What names these columns of a table or a matrix."""
-    return [NAMES[position] for position in positions] if name in TABLES else positions
-
-
 def column(X, key):
     return column_or_level(X, key)[0]
 
@@ -66,17 +61,9 @@ def test_a_series_has_names_only_where_its_index_has():
     assert column(series, "q").tolist() == ["x", "y"]
 
 
-@everything
-def test_group_by_finds_a_column_by_name_or_number(name):
-    [key] = keys_of(name, [1])
-    np.testing.assert_array_equal(np.asarray(column(made(name), key)), ROWS[:, 1])
-
-
-@pytest.mark.parametrize("name", MATRICES)
-def test_group_by_finds_a_column_by_its_number_from_the_right(name):
-    found = column(made(name), -3)
-    assert np.ndim(found) == 1
-    np.testing.assert_array_equal(found, ROWS[:, 0])
+@every_table
+def test_group_by_finds_a_column_by_name(name):
+    np.testing.assert_array_equal(np.asarray(column(made(name), "a")), ROWS[:, 1])
 
 
 def test_group_by_finds_levels_of_an_index():
@@ -88,37 +75,26 @@ def test_group_by_finds_levels_of_an_index():
     assert group_columns(X, ["u", "q", "v"]) == ["q"]
 
 
-class Subset:
-    """Pairs of features and target, as in torch: one of its columns may be the target."""
-
-    def __len__(self):
-        return len(ROWS)
-
-    def __getitem__(self, row):
-        return ROWS[row, :2], ROWS[row, 2]  # IndexError at the end
-
-
 TABLE, ARRAY = made("pandas"), made("array")
 MANY = pd.DataFrame(np.zeros((2, 300), int), columns=[f"query_{i}" for i in range(299)] + ["query"])
 TWICE = pd.DataFrame(ROWS, columns=["q", "q", "a"])
 NO_IDS = {
     "no such column": (TABLE, "z", r"names none of the columns \['q', 'a', 'b'\] and .* \[\]"),
     "no such level": (TABLE.rename_axis("row"), "z", r"index levels \['row'\] of X: it must"),
-    "number, pyarrow": (made("pyarrow"), 0, "group_by=0 names none of the columns"),
+    "number": (TABLE, 0, "group_by must name .* got 0. Numbers of columns are not names"),
+    "number, names that are numbers": (pd.DataFrame(ROWS), 0, "Numbers of columns are not names"),
+    "number in a list": (TABLE, ["q", 1], r"got \['q', 1\]. Numbers of columns are not names"),
     "name, array": (ARRAY, "q", "group_by='q' is a name, but X arrived as ndarray.*set_output"),
-    "flag": (ARRAY, True, "group_by=True is a name"),
-    "number too high": (made("csr"), 3, r"group_by=3 is not .* a csr_array of shape \(4, 3\)"),
-    "number too low": (made("list"), -4, r"group_by=-4 is not .* a list of shape \(4, 3\)"),
     "nothing": (TABLE, [], r"group_by must name columns or index levels of X.*got \[\]"),
     "callable in a list": (TABLE, ["q", len], "group_by must name columns or index levels"),
-    "ids": (TABLE, np.arange(4), r"got ndarray of shape \(4,\); pass ids themselves as groups"),
+    "ids": (TABLE, np.arange(4), r"got ndarray of shape \(4,\)\. .* Pass ids themselves as groups"),
+    "ids in a tuple": (TABLE, (1, 1, 2), r"got \(1, 1, 2\).* Pass ids themselves as groups"),
+    "ids in a set": (TABLE, frozenset("ab"), "got frozenset.* Pass ids themselves as groups"),
+    "ids in a range": (TABLE, range(4), "got range.* Pass ids themselves as groups"),
     "None": (ARRAY, lambda X: None, "returned None instead of values"),
     "typo": (MANY, "qeury", r"of X, 300 with names such as 'query', 'query_"),
     "two columns": (TWICE, "q", "group_by='q' names 2 of the columns"),
     "column and level": (TWICE.rename_axis("a"), "a", r"'a' names 2 of .* index levels \['a'\]"),
-    "1-D": (ROWS[:, 0], 0, r"not a column of X, a ndarray of shape \(4,\)"),
-    "ragged": ([[1, 2], [3]], 0, r"not a column of X, a list of shape \(2,\)"),
-    "list of pairs": ([*Subset()], -1, "not a column of X, a list of shape .*: pass"),
 }
 
 
@@ -128,7 +104,7 @@ def test_group_by_that_names_no_ids_is_refused(X, group_by, message):
         values_by(X, group_by)
 
 
-@pytest.mark.parametrize("X", [made("pandas"), ROWS, Subset()], ids=["table", "array", "pairs"])
+@pytest.mark.parametrize("X", [made("pandas"), ROWS], ids=["table", "array"])
 def test_group_by_that_is_a_callable_is_given_x(X):
     assert values_by(X, lambda given: [given is X]) == [True]
 
@@ -140,8 +116,8 @@ Y = pd.Series(0, index=LEVELS)
 @pytest.mark.parametrize("y", [Y, Y.to_frame()], ids=["Series", "DataFrame"])
 def test_group_by_finds_levels_of_y_where_x_has_no_names(y):
     assert values_by(ARRAY, "u", None, y).tolist() == list("stst")
-    assert list(map(list, values_by(ARRAY, ["d", 0], None, y))) == [[3, 4, 3, 4], [1, 2, 1, 3]]
-    assert group_columns(ARRAY, ["u", 0]) == [0]
+    assert list(map(list, values_by(ARRAY, ["d", "u"], None, y))) == [[3, 4, 3, 4], list("stst")]
+    assert group_columns(ARRAY, ["u", "d"]) == []
 
 
 @pytest.mark.parametrize(
@@ -172,48 +148,21 @@ def test_order_by_is_one_column(several):
         values_by(TABLE, several, name="order_by")
 
 
-@everything
+@every_table
 def test_without_columns(name):
     X = made(name)
-    kept = without_columns(X, keys_of(name, [0, 2]))
+    kept = without_columns(X, ["q", "b"])
     np.testing.assert_array_equal(values(kept), ROWS[:, [1]])
     np.testing.assert_array_equal(values(X), ROWS)
     assert without_columns(X, []) is X
-    if name in TABLES:
-        assert type(kept) is type(X)
-        assert column_names(kept) == ["a"]
+    assert type(kept) is type(X)
+    assert column_names(kept) == ["a"]
 
 
-@pytest.mark.parametrize("name", ["pandas", "csr"])
+@every_table
 def test_a_feature_has_to_be_left(name):
     with pytest.raises(ValueError, match="name all columns.*: no feature is left"):
-        without_columns(made(name), keys_of(name, [0, 1, 2]))
-
-
-@pytest.mark.parametrize(
-    ("keys", "kept", "is_view"),
-    [
-        ([0], [1, 2, 3, 4], True),
-        ([-1], [0, 1, 2, 3], True),
-        ([0, 4, 1], [2, 3], True),
-        ([2], [0, 1, 3, 4], False),
-        ([-2, 0], [1, 2, 4], False),
-    ],
-)
-def test_an_array_without_columns_is_a_view_or_one_copy_in_rows(keys, kept, is_view):
-    array = np.arange(20.0).reshape(4, 5)
-    found = without_columns(array, keys)
-    np.testing.assert_array_equal(found, array[:, kept])
-    assert np.shares_memory(found, array) == is_view
-    assert is_view or found.flags.c_contiguous
-
-
-def test_numbers_from_the_right_and_text_in_lists():
-    np.testing.assert_array_equal(without_columns(ROWS, [-1]), ROWS[:, :2])
-    kept = without_columns([["x", 1.5], ["y", 2.5]], [0])
-    assert kept.dtype == np.float64
-    np.testing.assert_array_equal(kept, [[1.5], [2.5]])
-    assert column([["x", 1.5], ["y", 2.5]], 0).tolist() == ["x", "y"]
+        without_columns(made(name), NAMES)
 
 
 @every_table
@@ -234,17 +183,12 @@ def test_features_that_a_table_lacks(name):
     assert column_names(features(X, ["q"], NAMES, may_lack=True)) == ["a"]
 
 
-def of_array(dtype):
-    return lambda ids: np.c_[np.array(ids, dtype), np.zeros(len(ids))].astype(dtype)
-
-
 def of_pandas(dtype):
     return lambda ids: pd.DataFrame({"q": pd.Series(ids, dtype=dtype), "a": 0.0})
 
 
 # a table with a column of floats, and the bits in which these have whole numbers
 FLOATS = {
-    "float16": (of_array("float16"), 11),
     "pandas float32": (of_pandas("float32"), 24),
     "pandas Float64": (of_pandas("Float64"), 53),
     "pandas arrow": (of_pandas(pd.ArrowDtype(pa.float32())), 24),
@@ -254,34 +198,28 @@ FLOATS = {
 every_float = pytest.mark.parametrize(("make", "bits"), FLOATS.values(), ids=FLOATS)
 
 
-def first_column(X):
-    return "q" if column_names(X) else 0
-
-
 @every_float
 def test_group_by_refuses_ids_that_an_encoder_changed(make, bits):
     X = make([1, 2.5, 2.25, 3])
-    key = first_column(X)
-    message = f"group_by={key!r} finds numbers with fractions, 2 such ids, the first at index 1"
+    message = "group_by='q' finds numbers with fractions, 2 such ids, the first at index 1"
     with pytest.raises(ValueError, match=message):
-        values_by(X, [key])
+        values_by(X, ["q"])
 
 
 @every_float
 def test_group_by_refuses_ids_that_a_cast_merged(make, bits):
     ids = [1, 2, -(2.0**bits), 2.0**bits]
     X = make(ids)
-    key = first_column(X)
     with pytest.raises(ValueError, match="too large for .*, 2 such ids, the first at index 2"):
-        values_by(X, key)
-    np.testing.assert_array_equal(values_by(X, partial(column, key=key)), ids)
+        values_by(X, "q")
+    np.testing.assert_array_equal(values_by(X, partial(column, key="q")), ids)
 
 
 @every_float
 def test_group_by_takes_whole_numbers_below_that(make, bits):
     ids = [1.0, 0, -3, 2.0**bits - 1]
     X = make(ids)
-    np.testing.assert_array_equal(values_by(X, first_column(X)), ids)
+    np.testing.assert_array_equal(values_by(X, "q"), ids)
 
 
 @pytest.mark.parametrize("kind", ["pandas Float64", "pandas float32"])
@@ -309,12 +247,9 @@ def test_take_rows(name):
 def test_an_array_of_the_array_api_stays_in_its_library():
     library = pytest.importorskip("array_api_strict")
     X = library.asarray(ROWS)
-    for taken, expected in (
-        (take_rows(X, np.array([3, 0])), ROWS[[3, 0]]),
-        (without_columns(X, [1]), ROWS[:, [0, 2]]),
-    ):
-        assert isinstance(taken, type(X))
-        np.testing.assert_array_equal(np.from_dlpack(taken), expected)
+    taken = take_rows(X, np.array([3, 0]))
+    assert isinstance(taken, type(X))
+    np.testing.assert_array_equal(np.from_dlpack(taken), ROWS[[3, 0]])
 
 
 @pytest.mark.parametrize("wrap", [pd.Series, pl.Series, pa.array])
@@ -330,23 +265,19 @@ def test_rows_of_a_sequence_are_a_list_of_the_same_objects(wrap):
     assert take_rows(wrap(rows), np.array([3, 1, 2])) == [(1, 2), "text", None]
 
 
-def of_objects(rows):
-    return np.array(rows, dtype=object)
-
-
 def test_group_by_sees_changed_ids_among_objects():
-    with pytest.raises(ValueError, match="group_by=0 finds numbers with fractions"):
-        values_by(of_objects([[0.5, "a"], [0.5, "b"], [1.25, "c"]]), 0)
+    with pytest.raises(ValueError, match="group_by='q' finds numbers with fractions"):
+        values_by(pd.DataFrame({"q": np.array([0.5, 0.5, 1.25], dtype=object)}), "q")
 
 
 @pytest.mark.parametrize("ids", [["a", "b"], [2**60, 2**60 + 1]], ids=["text", "large"])
 def test_group_by_takes_objects_as_they_are(ids):
-    assert values_by([[label, "text"] for label in ids], 0).tolist() == ids
+    assert values_by(pd.DataFrame({"q": np.array(ids, dtype=object)}), "q").tolist() == ids
 
 
-@pytest.mark.parametrize("X", [pd.DataFrame(ROWS, columns=NAMES), ROWS], ids=["table", "array"])
-def test_several_columns_in_a_tuple_are_told_to_be_a_list(X):
-    keys = ("q", "a") if isinstance(X, pd.DataFrame) else (0, 1)
+@every_table
+def test_several_columns_in_a_tuple_are_told_to_be_a_list(name):
+    X, keys = made(name), ("q", "a")
     with pytest.raises(ValueError, match=r"pass a list, group_by=\[.*\]\.$") as caught:
         values_by(X, keys)
     way = str(caught.value).partition("group_by=[")[2].removesuffix("].")

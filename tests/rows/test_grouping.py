@@ -15,7 +15,6 @@ from sklearn.model_selection import KFold
 from sklearn_ndcg import (
     GroupedRanker,
     QuerySplitter,
-    check_group_splits,
     make_ndcg_scorer,
     ndcg_score,
 )
@@ -42,8 +41,6 @@ class Tensor:
 def test_groups_of_0_d_arrays_are_a_list_of_what_they_hold():
     arrays = [np.array(number) for number in IDS]
     assert ndcg_score(Y, S, groups=arrays) == ndcg_score(Y, S, groups=IDS)
-    with pytest.raises(ValueError, match="cv cuts queries in two"):
-        check_group_splits(KFold(4), S, groups=arrays)
 
 
 class Session:
@@ -57,15 +54,11 @@ def score(ids):
     return ndcg_score(Y, S, groups=ids)
 
 
-def check(ids):
-    return check_group_splits(KFold(2), S, groups=ids)
-
-
 def fit(ids):
     return GroupedRanker(Ridge()).fit(S[:, np.newaxis], Y, groups=ids)
 
 
-@pytest.mark.parametrize("function", [score, check, fit])
+@pytest.mark.parametrize("function", [score, fit])
 @pytest.mark.parametrize("make", [lambda _: Session(), Tensor], ids=["sessions", "tensors"])
 def test_groups_that_hash_by_identity_are_refused(make, function):
     ids = [make(np.int64(number)) for number in IDS]
@@ -186,13 +179,11 @@ def test_the_same_labels_of_rows_in_another_order_are_refused(which):
     assert ndcg_score(**data) == expected
 
 
-def test_reordered_labels_are_refused_by_fit_and_by_the_check_of_splits():
+def test_reordered_labels_are_refused_by_fit():
     X = pd.DataFrame({"a": S})
     y, groups = pd.Series(Y), pd.Series(IDS)
     with pytest.raises(ValueError, match="X and y have the same labels"):
         GroupedRanker(Ridge()).fit(X, y.sort_values(), groups=groups)
-    with pytest.raises(ValueError, match="X and groups have the same labels"):
-        check_group_splits(KFold(2), X, groups=groups.sort_values(ascending=False))
 
 
 def test_every_pair_of_labelled_arguments_is_compared():
@@ -262,7 +253,7 @@ def test_floats_that_do_not_tell_integers_apart_are_no_ids(kind, dtype):
     score(make(np.repeat([largest, largest - 1], 4).astype(dtype)))
     numbers = np.repeat([largest, largest + 1], 4)
     for sign in (1, -1):
-        for function in (score, check, fit, split):
+        for function in (score, fit, split):
             with pytest.raises(ValueError, match="groups has .* too large for .* Int64"):
                 function(make((sign * numbers).astype(dtype)))
     assert score(pd.Series(numbers, dtype="Int64")) == score(numbers)

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.ci
 X, Y, GROUPS = graded_rows(20, (5, 5), all_relevant=False)
 X = X.set_index(pd.Index(GROUPS, name="query"))
 S = np.random.default_rng(1).integers(0, 4, 100)
-SCORER = make_ndcg_scorer(k=[1, 3], group_by="query", gain="exponential", undefined=0.0)
+SCORER = make_ndcg_scorer(k=3, group_by="query", gain="exponential", undefined=0.0)
 
 
 @pytest.mark.parametrize(
@@ -80,12 +80,12 @@ import sklearn_ndcg as sn
 from sklearn_ndcg import frames, inference
 
 films = ["Alien", "Große Freiheit", "Ёлки", "千と千尋の神隠し"] * 4
-X = np.c_[np.repeat(range(6), 5), np.arange(30.0) % 7]
-ranker = sn.GroupedRanker(Ridge(), group_by=0).fit(X, X[:, 1] > 3)
+X, query = np.arange(30.0)[:, None] % 7, np.repeat(range(6), 5)
+ranker = sn.GroupedRanker(Ridge()).fit(X, X[:, 0] > 3, groups=query)
 print(ascii([
     sn.from_lists(films[:4], films[3::-1]).to_frame().to_dict("list"),
     sn.dcg_samples(range(16), range(16), groups=films).tolist(),
-    sn.make_ndcg_scorer(k=2, group_by=0)(ranker, X, X[:, 1] > 3),
+    sn.make_ndcg_scorer(k=2)(ranker, X, X[:, 0] > 3, groups=query),
     repr(inference.ndcg_interval(np.eye(12), np.tri(12), random_state=1)),
 ]))
 """

@@ -4,19 +4,16 @@ Queries are named at random, and their rows are mixed. XGBoost sorts features in
 the order of queries matters; with the default of 256 it does from some ten thousand rows on.
 """
 
-import tracemalloc
-
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from helpers import Recorder, Sizes, booster, by_first_rows, graded_rows
-from sklearn.base import BaseEstimator
+from helpers import Recorder, Sizes, booster, by_first_rows, graded_rows, held_out_rows
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_ndcg import GroupedRanker, make_ndcg_scorer
+from sklearn_ndcg import GroupedRanker
 
 N, K, PATIENCE, SEED = 60, 5, 4, 1
 X, Y, QUERY = graded_rows(N, (2, 30), n_columns=4, n_grades=5, all_relevant=False)
@@ -117,7 +114,6 @@ def test_the_model_is_that_of_the_bare_library(library, data, way):
     expected = predictions_by_hand(library, X, y, query, weight, way)
     np.testing.assert_array_equal(ranker.predict(X), expected)
     assert np.ptp(expected) > 0.1
-    np.testing.assert_array_equal(ranker.query_ids_, np.unique(query))
 
 
 @pytest.mark.parametrize(
@@ -176,34 +172,6 @@ def test_contiguous_rows_are_not_copied(convert, query):
     np.testing.assert_array_equal(given["group"], sizes)
 
 
-@pytest.mark.parametrize(
-    ("column", "mixed", "copies"),
-    [(0, False, 0), (40, False, 0), (7, False, 1), (0, True, 1)],
-    ids=["first", "last", "between others", "first, rows mixed"],
-)
-def test_ids_in_a_column_of_an_array_cost_one_copy_at_most(column, mixed, copies):
-    class Nothing(BaseEstimator):
-        def fit(self, X, y, group):
-            return self
-
-        def predict(self, X):
-            return X[:, 0]
-
-    rng = np.random.default_rng(0)
-    query = np.repeat(np.arange(400), 50)
-    rows = np.insert(rng.normal(size=(len(query), 40)), column, query, axis=1)
-    y = rng.integers(0, 4, len(query))
-    rows = rows[rng.permutation(len(query))] if mixed else rows
-    ranker = GroupedRanker(Nothing(), group_by=column).fit(rows, y)  # which imports modules
-    calls = (lambda: ranker.fit(rows, y), copies), (lambda: ranker.predict(rows), copies - mixed)
-    for call, expected in calls:
-        tracemalloc.start()
-        call()
-        extra = tracemalloc.get_traced_memory()[1] / rows.nbytes
-        tracemalloc.stop()
-        assert expected - 0.1 < extra < expected + 0.3
-
-
 # --- queries that are drawn
 
 
@@ -218,30 +186,13 @@ def test_max_queries_draws_by_the_first_rows(names):
     rows = np.flatnonzero(drawn(7))
     rows = rows[by_first_rows(QUERY[rows])[0]]
     pd.testing.assert_frame_equal(ranker.estimator_.given_["X"], X.iloc[rows])
-    np.testing.assert_array_equal(ranker.query_ids_, np.unique(names[rows]))
     plain = GroupedRanker(Ridge(), max_queries=7, random_state=SEED).fit(X, Y, groups=names)
     np.testing.assert_array_equal(plain.predict(X), Ridge().fit(X.iloc[rows], Y[rows]).predict(X))
 
 
-class Stages(Recorder):
-    """A model of one round, which remembers the rows that are held out."""
-
-    def __init__(self, n_estimators=1):
-        self.n_estimators = n_estimators
-
-    def fit(self, X, y):
-        return self._record(X, y)
-
-    def staged_predict(self, X):
-        Stages.held_out = X
-        return [self.predict(X)]
-
-
 @pytest.mark.parametrize("names", [QUERY, NAMES], ids=["numbers", "names"])
 def test_random_validation_draws_by_the_first_rows(names):
-    scoring = make_ndcg_scorer(undefined=0.0)
-    ranker = GroupedRanker(Stages(), early_stopping=True, scoring=scoring, random_state=SEED)
-    given = ranker.fit(X, Y, groups=names).estimator_.given_["X"]
-    for found, mask in ((given, ~drawn(6)), (Stages.held_out, drawn(6))):
+    given, held_out = held_out_rows(X, Y, names, random_state=SEED)
+    for found, mask in ((given, ~drawn(6)), (held_out, drawn(6))):
         rows = np.flatnonzero(mask)[by_first_rows(QUERY[mask])[0]]
         pd.testing.assert_frame_equal(found, X.iloc[rows])

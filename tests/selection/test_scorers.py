@@ -1,13 +1,15 @@
-"""Scorers: parameters, cutoffs, how they are shown, scikit-learn's tools and metadata routing."""
+"""Scorers: parameters, how they are shown, scikit-learn's tools and metadata routing."""
 
 import pickle
+import warnings
 from copy import deepcopy
-from inspect import Parameter, signature
+from inspect import signature
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
-from helpers import FirstColumn, graded_rows
+from helpers import FirstColumn
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import Ridge
@@ -15,6 +17,7 @@ from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
 
 from sklearn_ndcg import (
+    GroupedScorer,
     dcg_score,
     make_dcg_scorer,
     make_ndcg_scorer,
@@ -22,6 +25,7 @@ from sklearn_ndcg import (
     ndcg_score,
     one_ranking,
 )
+from sklearn_ndcg._metrics.measure import DCG, NDCG
 
 # --- parameters
 
@@ -36,10 +40,9 @@ def pickled(scorer):
 
 
 SCORERS = [
-    make_ndcg_scorer(k=[1, None], group_by="q", gain=[0, 3, 7, 9]),
+    make_ndcg_scorer(k=1, group_by="q", gain=[0, 3, 7, 9]),
     make_dcg_scorer(k=5, group_by=one_ranking, log_base=3),
     make_ndcg_scorer(k="retrieved", response_method=["decision_function", "predict"]),
-    make_ndcg_scorer(all_groups=graded_rows()[2]),
     make_query_scorer(top_is_best, greater_is_better=False, undefined=0, grade=2),
 ]
 
@@ -58,35 +61,26 @@ def test_copies_score_alike(data, scorer, copied):
 @pytest.mark.parametrize(
     ("scorer", "shown"),
     [
-        (make_ndcg_scorer(k=3, group_by="q"), "group_by='q', k=3, score_func='ndcg'"),
-        (make_dcg_scorer(log_base=10), "log_base=10, score_func='dcg'"),
-        (SCORERS[-1], "grade=2, greater_is_better=False, score_func=<function top_is_best at "),
+        (make_ndcg_scorer(k=3, group_by="q"), "group_by='q', measure=NDCG(k=3))"),
+        (make_dcg_scorer(gain="exponential"), "measure=DCG(gain='exponential'))"),
+        (make_query_scorer(top_is_best), "measure=QueryFunction(function=top_is_best))"),
     ],
 )
-def test_the_repr_has_the_options_that_are_not_defaults(scorer, shown):
-    assert f"GroupedScorer({shown}" in " ".join(repr(scorer).split())
+def test_the_repr_has_what_is_not_the_default(scorer, shown):
+    assert repr(scorer) == f"GroupedScorer({shown}"
     search = GridSearchCV(Ridge(), {}, scoring=scorer)
     assert f"GroupedScorer({shown}" in " ".join(repr(search).split())
 
 
-OWN = {"group_by", "response_method", "name", "all_groups", "score_func"}
-
-
-@pytest.mark.parametrize(
-    ("make", "metric"), [(make_ndcg_scorer, ndcg_score), (make_dcg_scorer, dcg_score)]
-)
-def test_parameters_are_those_of_the_metric(make, metric):
-    """A new option of the metric is one of the scorer, and has an effect there."""
-    parameters = signature(metric).parameters
-    options = {
-        name: parameters[name].default
-        for name in parameters
-        if parameters[name].kind is Parameter.KEYWORD_ONLY
-    }
-    del options["groups"], options["sample_weight"]
-    found = make().get_params()
-    assert {name: found[name] for name in found if name not in OWN} == options
-    assert set(found) == options.keys() | OWN
+def test_a_scorer_is_an_estimator_of_three_parameters():
+    scorer = make_ndcg_scorer(k=3, group_by="q")
+    assert scorer.get_params() == {
+        "measure": NDCG(k=3), "group_by": "q", "response_method": "auto",
+    }  # fmt: skip
+    assert list(signature(GroupedScorer).parameters) == ["measure", "group_by", "response_method"]
+    assert [make().measure for make in (make_ndcg_scorer, make_dcg_scorer)] == [NDCG(), DCG()]
+    assert make_dcg_scorer(log_base=10).measure == DCG(log_base=10)
+    assert [each.__name__ for each in (scorer, SCORERS[-1])] == ["NDCG@3", "top_is_best"]
 
 
 CHANGES = [
@@ -104,14 +98,14 @@ CHANGES = [
 @pytest.mark.parametrize(
     ("make", "metric", "changed"), CHANGES, ids=[str(changed) for *_, changed in CHANGES]
 )
-def test_parameters_can_be_set(data, make, metric, changed):
+def test_options_act_as_in_the_metric_and_the_measure_can_be_set(data, make, metric, changed):
     X, y, query = data
     X, y = X.assign(a=X["a"].round()), np.where(query == 0, 0, y).astype(float)  # with ties
     y[3] = np.nan if "unjudged" in changed else y[3]
     options = {"undefined": 0.5} if make is make_ndcg_scorer else {}
-    scorer = make(**options)
-    before = clone(scorer)
-    assert scorer.set_params(**changed) is scorer
+    before = make(**options)
+    scorer = clone(before)
+    assert scorer.set_params(measure=make(**options | changed).measure) is scorer
     expected = metric(y, X["a"], groups=query, **options | changed)
     assert scorer(FirstColumn(), X, y, groups=query) == expected
     assert clone(scorer)(FirstColumn(), X, y, groups=query) == expected
@@ -119,58 +113,33 @@ def test_parameters_can_be_set(data, make, metric, changed):
         assert before(FirstColumn(), X, y, groups=query) != expected
 
 
-def test_parameters_of_a_query_scorer_can_be_set(data):
+def test_response_method_that_was_set_is_checked_when_it_scores(data):
     X, y, query = data
-    scorer = make_query_scorer(top_is_best, grade=2, undefined=0)
-    expected = {"score_func": top_is_best, "grade": 2, "greater_is_better": True, "undefined": 0}
-    assert {name: scorer.get_params()[name] for name in expected} == expected
-    for changed in ({"grade": 1}, {"greater_is_better": False}, {"score_func": never}):
-        other = make_query_scorer(**expected | changed)
-        found = clone(scorer).set_params(**changed)(FirstColumn(), X, y, groups=query)
-        assert found == other(FirstColumn(), X, y, groups=query)
-        assert found != scorer(FirstColumn(), X, y, groups=query)
-
-
-def never(y_true, y_score, grade):
-    return -1
-
-
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        ({"k": 0}, "k must be an integer"),
-        ({"gain": "exp"}, "gain must be one of"),
-        ({"undefined": 2}, "undefined must be"),
-        ({"response_method": "transform"}, "response_method must be"),
-        ({"response_method": []}, "response_method must be"),
-        ({"k": [1, 2], "name": "ndcg"}, "name must be"),
-    ],
-    ids=str,
-)
-def test_parameters_that_were_set_are_checked_when_it_scores(data, wrong, words):
-    X, y, query = data
-    scorer = make_ndcg_scorer().set_params(**wrong)
-    with pytest.raises(ValueError, match=words):
+    scorer = make_ndcg_scorer().set_params(response_method="transform")
+    with pytest.raises(ValueError, match="response_method must be"):
         scorer(FirstColumn(), X, y, groups=query)
 
 
-def test_parameters_that_a_scorer_does_not_have_cannot_be_set():
-    words = r"'log_base' .* parameters are: \['all_groups', 'discount', 'gain', .*, 'unjudged'\]"
-    with pytest.raises(ValueError, match=words) as caught:
-        make_ndcg_scorer().set_params(log_base=10)
-    assert str(caught.value).count("log_base") == 1
-    with pytest.raises(ValueError, match="Invalid parameter 'grade'"):
-        make_ndcg_scorer().set_params(grade=10)
-    for metric in ("dcg", top_is_best):  # which have other options
-        with pytest.raises(ValueError, match="score_func=.* make a new scorer"):
-            make_ndcg_scorer().set_params(score_func=metric)
+@pytest.mark.parametrize("name", ["k", "log_base", "undefined", "name", "all_groups", "score_func"])
+def test_options_of_a_measure_are_not_parameters_of_the_scorer(name):
+    with pytest.raises(ValueError, match=f"Invalid parameter '{name}' for estimator Grouped"):
+        make_ndcg_scorer().set_params(**{name: 1})
+    with pytest.raises(TypeError, match="unexpected keyword argument"):
+        GroupedScorer(NDCG(), **{name: 1})
 
 
 @pytest.mark.parametrize(
     ("parameters", "error", "words"),
     [
         ({"k": 0}, ValueError, "k must be an integer"),
-        ({"k": [5, 1, 5]}, ValueError, "k must list different cutoffs"),
+        ({"k": [1, 5]}, ValueError, "k must be an integer .* a dict of scorers"),
+        ({"name": "ndcg_at_{k}"}, TypeError, "no option 'name'"),
+        ({"all_groups": [1, 1]}, TypeError, "no option 'all_groups'"),
+        ({"group_by": [1, 1]}, ValueError, r"^group_by must name .* got \[1, 1\].* as groups"),
+        ({"group_by": np.arange(3)}, ValueError, "must name .* got ndarray of shape .* as groups"),
+        ({"group_by": pd.Series([1])}, ValueError, "must name .* got Series of shape .* as groups"),
+        ({"group_by": pd.Index(["a"])}, ValueError, "must name .* got Index of shape .* as groups"),
+        ({"group_by": 0}, ValueError, "must name .* got 0. Numbers of columns are not names"),
         ({"log_base": 3}, TypeError, "no option 'log_base'.*gain, "),
         ({"groups": [1]}, TypeError, "make_ndcg_scorer does not take groups.*Pass group_by"),
         (
@@ -179,60 +148,38 @@ def test_parameters_that_a_scorer_does_not_have_cannot_be_set():
             r"not take sample_weight.*set_score_request\(sample_weight=True\).*params=",
         ),
         ({"gain": "exp"}, ValueError, "gain must be one of"),
-        ({"k": [1, 5], "name": "ndcg"}, ValueError, "name must be .*'ndcg_at_{k}'"),
         ({"response_method": "transform"}, ValueError, "response_method must be"),
         ({"response_method": ["predict", "auto"]}, ValueError, "response_method must be"),
         ({"response_method": []}, ValueError, "response_method must be"),
     ],
-    ids=str,
+    ids=repr,
 )
 def test_bad_parameters(parameters, error, words):
-    with pytest.raises(error, match=words):
-        make_ndcg_scorer(**parameters)
+    for make in (make_ndcg_scorer, make_dcg_scorer)[: 1 if "log_base" in parameters else 2]:
+        with pytest.raises(error, match=words.replace("make_ndcg_scorer", make.__name__)):
+            make(**parameters)
 
 
-# --- k and name
+# --- several cutoffs
 
 
-@pytest.mark.parametrize(
-    ("make", "metric", "name"),
-    [(make_ndcg_scorer, ndcg_score, "ndcg"), (make_dcg_scorer, dcg_score, "dcg")],
-)
-@pytest.mark.parametrize("k", [[1, 5, None, "retrieved"], ("retrieved", 3), range(1, 4)])
-def test_k_of_several_cutoffs_gives_a_dict_from_one_prediction(data, make, metric, name, k):
-    X, y, query = data
-    score, predictions = np.where(X["b"] > 0, X["a"], -np.inf), []
-    scorer = make(k=k, response_method=lambda model, X: predictions.append(score) or score)
-    found = scorer(None, X, y, groups=query)
-    assert len(predictions) == 1
-    names = [name if cutoff is None else f"{name}@{cutoff}" for cutoff in k]
-    values = [metric(y, score, groups=query, k=cutoff) for cutoff in k]
-    assert found == pytest.approx(dict(zip(names, values, strict=True)), rel=1e-14)
-    assert {type(value) for value in found.values()} == {float}
+def test_several_cutoffs_are_a_dict_of_scorers(by_level):
+    X, y, query = by_level
+    scoring = {f"ndcg@{k}": make_ndcg_scorer(k=k, group_by="q") for k in (1, 5, None)}
+    cv = list(GroupKFold(4).split(X, y, query))
+    found = cross_validate(Ridge(), X, y, scoring=scoring, cv=cv, error_score="raise")
+    for fold, (train, test) in enumerate(cv):
+        s = Ridge().fit(X.iloc[train], y[train]).predict(X.iloc[test])
+        for k in (1, 5, None):
+            expected = ndcg_score(y[test], s, groups=query[test], k=k)
+            assert found[f"test_ndcg@{k}"][fold] == expected
 
+    def at_once(model, X, y):  # the recipe of docs/how_to_tuning.md
+        score = model.predict(X)
+        return {f"ndcg@{k}": ndcg_score(y, score, groups=X.index, k=k) for k in (1, 5, None)}
 
-@pytest.mark.parametrize(
-    ("name", "keys"),
-    [
-        (None, ["ndcg@1", "ndcg", "ndcg@retrieved"]),
-        ("ndcg_at_{k}", ["ndcg_at_1", "ndcg", "ndcg_at_retrieved"]),
-        ("test-{k}", ["test-1", "test", "test-retrieved"]),
-        ("n{k}_at_{k}", ["n1_at_1", "n", "nretrieved_at_retrieved"]),
-    ],
-)
-def test_name_spells_the_keys(name, keys, data):
-    X, y, query = data
-    cutoffs = [1, None, "retrieved"]
-    scorer = make_ndcg_scorer(k=cutoffs, name=name)
-    assert list(scorer(FirstColumn(), X, y, groups=query)) == keys
-    assert scorer.__name__ == ", ".join(keys)
-    assert [make_ndcg_scorer(k=k, name=name).__name__ for k in cutoffs] == keys
-
-
-def test_a_list_of_one_cutoff_gives_a_dict(data):
-    X, y, query = data
-    expected = make_ndcg_scorer(k=3)(FirstColumn(), X, y, groups=query)
-    assert make_ndcg_scorer(k=[3])(FirstColumn(), X, y, groups=query) == {"ndcg@3": expected}
+    again = cross_validate(Ridge(), X, y, scoring=at_once, cv=cv, error_score="raise")
+    assert all(again[name].tolist() == found[name].tolist() for name in found if "ndcg" in name)
 
 
 # --- in scikit-learn's tools; more of them in test_tool_matrix.py
@@ -256,7 +203,7 @@ def test_groups_under_an_alias_and_sample_weight_are_routed(data, routing):
         assert score == pytest.approx(ndcg_score(y[test], s, **options), rel=1e-14)
 
 
-@pytest.mark.parametrize("changed", [clone, lambda scorer: scorer.set_params(k=3)])
+@pytest.mark.parametrize("changed", [clone, lambda scorer: scorer.set_params(measure=NDCG(k=3))])
 def test_score_requests_merge_and_are_kept(changed, routing):
     scorer = make_ndcg_scorer().set_score_request(sample_weight=True)
     scorer = changed(scorer.set_score_request(groups="session"))
@@ -264,15 +211,14 @@ def test_score_requests_merge_and_are_kept(changed, routing):
     assert scorer.get_metadata_routing().score.requests == requests
 
 
-def test_only_what_is_taken_can_be_requested(routing):
-    with pytest.raises(TypeError, match="price, but can request groups, sample_weight"):
-        make_ndcg_scorer().set_score_request(price=True)
-    with pytest.raises(TypeError, match="price, but can request groups, sample_weight, grade"):
-        make_query_scorer(top_is_best).set_score_request(price=True)
+def test_only_groups_and_weights_can_be_requested(routing):
+    for scorer in (make_ndcg_scorer(), make_query_scorer(top_is_best)):
+        with pytest.raises(TypeError, match="Unexpected args: {'price'}"):
+            scorer.set_score_request(price=True)
 
 
 def test_requests_need_routing():
-    with pytest.raises(RuntimeError, match="enable_metadata_routing=True.* a function of X"):
+    with pytest.raises(RuntimeError, match="enable_metadata_routing=True"):
         make_ndcg_scorer().set_score_request(sample_weight=True)
 
 
@@ -311,24 +257,75 @@ def test_a_metric_in_a_tool_leads_to_the_scorer(data, metric):
 
 
 @pytest.mark.parametrize("make", [make_ndcg_scorer, make_dcg_scorer])
-def test_a_maker_of_scorers_is_called_by_keyword_and_is_no_scorer(data, make):
+def test_a_maker_of_scorers_is_not_a_scorer(data, make):
     X, y, _ = data
-    words = rf"{make.__name__} takes only keyword arguments, such as k=10 .*, got 5\."
-    with pytest.raises(TypeError, match=words):
+    with pytest.raises(TypeError, match=f"{make.__name__}.* takes 0 positional arguments but 1"):
         make(5)
-    words = rf'not one itself: pass scoring={make.__name__}\(group_by="query"\), with parentheses'
-    with pytest.raises(TypeError, match=words):
+    with pytest.raises(TypeError, match=f"{make.__name__}.* takes 0 positional arguments but 3"):
         cross_val_score(Ridge(), X, y, scoring=make, error_score="raise")
 
 
-# --- undefined folds
+# --- undefined queries, of which is spoken once for each fold
+
+
+def warned(caught):
+    return [str(item.message) for item in caught if item.category is UndefinedMetricWarning]
 
 
 def test_undefined_omit_warns_of_a_fold_without_a_relevant_document(by_level):
     X, y, query = by_level
     y[query < 5] = 0
-    scorer = make_ndcg_scorer(k=[1, 3], group_by="q", undefined="omit")
-    splits = [(query != fold, query // 5 == fold) for fold in range(4)]
-    with pytest.warns(UndefinedMetricWarning, match="The score is nan.*all candidates are ranked"):
-        scores = cross_validate(Ridge(), X, y, scoring=scorer, cv=splits, error_score="raise")
-    assert np.isnan(scores["test_ndcg@1"]).tolist() == [True, False, False, False]
+    scorer = make_ndcg_scorer(k=1, group_by="q", undefined="omit")
+    splits = [(query // 5 != fold, query // 5 == fold) for fold in range(4)]
+    search = GridSearchCV(Ridge(), {"alpha": np.logspace(-3, 3, 20)}, scoring=scorer, cv=splits)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        search.fit(X, y)
+    assert np.isnan(search.cv_results_["split0_test_score"]).all()
+    assert not np.isnan(search.cv_results_["split1_test_score"]).any()
+    [message] = warned(caught)
+    assert message.startswith("The score is nan")
+    assert "all candidates are ranked first" in message
+
+
+def test_undefined_queries_are_spoken_of_once_for_each_fold(by_level):
+    X, y, query = by_level
+    y[query % 3 == 0] = 0
+    y[query < 5] = 0  # a fold that has no defined query
+    scoring = {
+        "first": make_ndcg_scorer(k=1, group_by="q"),
+        "second": make_ndcg_scorer(k=3, group_by="q"),
+    }
+    highest = np.array([y[query == number].max() for number in query])
+    for splits in ([query // 5 == fold for fold in range(4)], [query % 4 == n for n in range(4)]):
+        search = GridSearchCV(
+            Ridge(), {"alpha": np.logspace(-3, 3, 20)}, scoring=scoring, refit="first",
+            cv=[(~test, test) for test in splits], return_train_score=True,
+        )  # fmt: skip
+        with pytest.warns(UndefinedMetricWarning) as caught:
+            search.fit(X, y)
+        expected = [
+            f"NDCG is undefined for {n} of 5 queries"
+            for n in [np.unique(query[test & (highest == 0)]).size for test in splits]
+        ]
+        assert [message.split(",")[0] for message in warned(caught)] == expected
+
+
+def test_undefined_raise_raises_for_each_candidate(by_level):
+    X, y, query = by_level
+    y[query < 5] = 0
+    scorer = make_ndcg_scorer(group_by="q", undefined="raise")
+    for _ in range(2):
+        with pytest.raises(ValueError, match="NDCG is undefined for"):
+            cross_val_score(
+                Ridge(), X, y, scoring=scorer, cv=[(query > 4, query < 9)], error_score="raise"
+            )
+
+
+def test_a_scorer_that_is_called_by_hand_warns_at_each_call(by_level):
+    X, y, query = by_level
+    y[query < 5] = 0
+    scorer = make_ndcg_scorer(group_by="q")
+    for _ in range(3):
+        with pytest.warns(UndefinedMetricWarning):
+            scorer(FirstColumn(), X, y)

@@ -1,12 +1,8 @@
-"""QuerySplitter, which applies any splitter to queries, and check_group_splits."""
-
-import re
+"""QuerySplitter, which applies any splitter to queries."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import follow
-from sklearn import model_selection as ms
 from sklearn.ensemble import StackingRegressor
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import (
@@ -22,7 +18,7 @@ from sklearn.model_selection import (
     check_cv,
 )
 
-from sklearn_ndcg import GroupedRanker, QuerySplitter, check_group_splits
+from sklearn_ndcg import GroupedRanker, QuerySplitter
 
 N_QUERIES = 24
 
@@ -73,7 +69,6 @@ def test_cv_splits_queries_as_it_splits_samples(cv, order_by, days):
     ]
     assert rows_of(splitter.split(X, y, query)) == expected
     assert splitter.get_n_splits(X, y, query) == len(expected)
-    check_group_splits(splitter, X, y, query)
 
 
 def test_group_by_wins_over_groups(days):
@@ -224,27 +219,14 @@ def test_order_by_whose_rows_are_in_another_order_is_refused():
 # --- what does not fit
 
 
-GROUPED = {
-    "GroupKFold": ms.GroupKFold(2),
-    "StratifiedGroupKFold": ms.StratifiedGroupKFold(2),
-    "GroupShuffleSplit": ms.GroupShuffleSplit(2),
-    "LeaveOneGroupOut": ms.LeaveOneGroupOut(),
-    "LeavePGroupsOut": ms.LeavePGroupsOut(2),
-}
+class GroupBlindKFold(KFold):
+    """A splitter with "Group" in its name."""
 
 
-@pytest.mark.parametrize("name", GROUPED)
-def test_a_splitter_of_groups_names_the_one_for_queries(name):
-    X, groups = np.zeros((24, 1)), np.repeat(np.arange(12), 2)
-    with pytest.raises(ValueError, match=f"^{name} splits by group itself") as caught:
-        next(QuerySplitter(GROUPED[name], group_by=lambda X: groups).split(X))
-    way = re.search(r"pass QuerySplitter\((\w+\(\d?\)), group_by", str(caught.value))[1]
-    splitter = follow(way, **vars(ms))
-    kind = type(splitter).__name__
-    assert kind == name.replace("OneGroup", "One").replace("PGroups", "P").replace("Group", "")
-    y = np.repeat(np.arange(12) % 2, 2)
-    train, test = next(QuerySplitter(splitter, group_by=lambda X: groups).split(X, y))
-    assert not set(groups[train]) & set(groups[test])
+def test_a_splitter_may_have_any_name(days):
+    X, y, query = days
+    named = rows_of(QuerySplitter(GroupBlindKFold(3)).split(X, y, query))
+    assert named == rows_of(QuerySplitter(KFold(3)).split(X, y, query))
 
 
 @pytest.mark.parametrize(
@@ -254,7 +236,7 @@ def test_a_splitter_of_groups_names_the_one_for_queries(name):
         (
             GroupKFold(3),
             ValueError,
-            r"GroupKFold splits by group itself.*groups= .*QuerySplitter\(",
+            "The 'groups' parameter should not be None",
         ),
         ([([], [0])], ValueError, "the training set of fold 0 has none of the 24 queries"),
         ([([0], np.zeros(24, bool))], ValueError, "the test set of fold 0 has none"),
@@ -280,62 +262,3 @@ def test_y_has_a_value_for_each_row(n_rows, days):
     X, y, query = days
     with pytest.raises(ValueError, match=r"y must have one value for each of the \d+ rows"):
         list(QuerySplitter(3).split(X, y[:n_rows], query))
-
-
-# --- check_group_splits
-
-
-@pytest.mark.parametrize(
-    "splits",
-    [
-        GroupKFold(2),
-        [(range(6), range(6, 9))],
-        [(np.arange(9) < 6, np.arange(9) >= 6)],
-        [(range(3), range(6, 9))],
-    ],
-    ids=["splitter", "rows", "masks", "queries left out"],
-)
-def test_check_group_splits_passes_whole_queries(splits):
-    check_group_splits(splits, np.zeros((9, 1)).tolist(), groups=[*"aaabbbccc"])
-
-
-@pytest.mark.parametrize(
-    ("cv", "words"),
-    [
-        (KFold(2), r"fold 0 cuts 1 \('b'\), fold 1 cuts 1 \('b'\)\. Use .*QuerySplitter"),
-        (2, "QuerySplitter.*, which splits .* in the order of their ids, or GroupKFold"),
-        ([(range(3), range(3, 5))], r"fold 0 cuts 1 \('b'\)"),
-        ([(range(2), range(3, 6))], r"fold 0 cuts 1 \('a'\)"),
-        ([(range(0, 9, 2), range(1, 9, 2))], r"fold 0 cuts 3 \('a', 'b', 'c'\)"),
-        ([(range(9), [8])], r"fold 0 cuts 1 \('d'\)"),
-        ([([0, 1, 1], range(3, 9))], r"fold 0 cuts 1 \('a'\)"),
-    ],
-    ids=[
-        "two folds",
-        "number",
-        "in test",
-        "in training",
-        "three",
-        "one row",
-        "twice",
-    ],
-)
-def test_check_group_splits_names_the_queries_that_are_cut(cv, words):
-    with pytest.raises(ValueError, match=words):
-        check_group_splits(cv, np.zeros((9, 1)), groups=[*"aaabbbccd"])
-
-
-@pytest.mark.parametrize(
-    ("cv", "groups", "error", "words"),
-    [
-        (KFold(2), None, ValueError, "groups is missing"),
-        ([], [1, 2, 3], ValueError, "no splits"),
-        (KFold(2), [1, 2], ValueError, "groups must have one id"),
-        (iter([]), [1, 2, 3], TypeError, r"iterator.*list\(cv\)"),
-        ([([0, 999], [1])], [1, 2, 3], ValueError, "cv: fold 0 does not fit 3 rows.*999"),
-        ([([0], [[1], [2]])], [1, 2, 3], ValueError, "fold 0 has 2 test sets"),
-    ],
-)
-def test_check_group_splits_refuses_what_does_not_fit(cv, groups, error, words):
-    with pytest.raises(error, match=words):
-        check_group_splits(cv, np.zeros((3, 1)), groups=groups)

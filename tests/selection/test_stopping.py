@@ -1,4 +1,4 @@
-"""Early stopping by `scoring`, compared with all staged predictions."""
+"""Early stopping by the library's NDCG, compared with all staged predictions."""
 
 import pickle
 import warnings
@@ -7,22 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers import booster, by_first_rows, fit_alone, graded_rows
-from sklearn import ensemble
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
-from sklearn.metrics import brier_score_loss
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from sklearn_ndcg import (
-    GroupedRanker,
-    dcg_score,
-    make_dcg_scorer,
-    make_ndcg_scorer,
-    make_query_scorer,
-    ndcg_score,
-)
+from sklearn_ndcg import GroupedRanker, ndcg_score
 
 X, _, QUERY = graded_rows(60, (2, 14), n_columns=4, all_relevant=False)
 NOISE = np.random.default_rng(1).normal(size=len(QUERY)) / 2
@@ -49,26 +40,14 @@ def catboost(kind):
     return booster("catboost", kind, ROUNDS)
 
 
-def histogram(kind):
-    model = getattr(ensemble, f"HistGradientBoosting{kind}")
-    return model(max_iter=ROUNDS, min_samples_leaf=5, random_state=0)
-
-
-def boosting(kind):
-    model = getattr(ensemble, f"GradientBoosting{kind}")
-    return model(n_estimators=ROUNDS, subsample=0.7, random_state=0)
-
-
-STOPS = {lightgbm, xgboost}  # the others fit all rounds
 FROM_0 = {xgboost, catboost}  # the others count rounds from 1
 BOOSTERS = [lightgbm, xgboost, catboost]
 boosters = pytest.mark.parametrize("library", BOOSTERS)
-SCORING = make_ndcg_scorer(k=K, gain="exponential", undefined=0.0)
 
 
 def stop(model, X=X, y=Y, query=QUERY, weight=None, fit_params=None, **parameters):
     options = {
-        "scoring": SCORING,
+        "k": K,
         "early_stopping": True,
         "validation_fraction": 0.3,
         "n_iter_no_change": PATIENCE,
@@ -94,14 +73,6 @@ def staged(model, name="predict", **options):
     return [method(rows, iteration_range=(0, n), **options) for n in rounds]
 
 
-def staged_scores(kind, model):
-    """The expected gain after each round in classifiers, and predictions of others."""
-    if kind != "Classifier":
-        return staged(model)
-    gains = 2.0**model.classes_ - 1
-    return [np.round(proba @ gains, 12) for proba in staged(model, "predict_proba")]
-
-
 def scores_of(responses, y=Y, weight=None, **options):
     """The score of the held-out queries after each round."""
     options = {"k": K, "gain": "exponential", "undefined": 0.0} | options
@@ -109,44 +80,7 @@ def scores_of(responses, y=Y, weight=None, **options):
     return [ndcg_score(y[HELD], response, **options) for response in responses]
 
 
-def first_best(scores, patience):
-    """The first highest score, as it is found by waiting for a number of rounds."""
-    best = 0
-    for n, score in enumerate(scores):
-        if score > scores[best]:
-            best = n
-        if n - best >= patience:
-            break
-    return best
-
-
 # --- which round is the best
-
-
-@pytest.mark.parametrize(
-    ("library", "kind", "labels"),
-    [
-        *((library, "Ranker", "grades") for library in BOOSTERS),
-        *((library, "Classifier", "grades") for library in (*BOOSTERS, boosting)),
-        (xgboost, "Classifier", "binary"),
-        (lightgbm, "Ranker", "weights"),
-        (xgboost, "Ranker", "weights"),
-        (histogram, "Regressor", "weights"),
-    ],
-)
-def test_best_iteration_is_the_argmax_over_staged_predictions(library, kind, labels):
-    y = (Y > 1).astype(int) if labels == "binary" else Y
-    weight = WEIGHT if labels == "weights" else None
-    ranker = stop(library(kind), y=y, weight=weight)
-    bare = fit_others(library(kind), y, weight)
-    responses = staged_scores(kind, bare)
-    best = first_best(scores_of(responses, y, weight), PATIENCE if library in STOPS else ROUNDS)
-    assert ranker.best_iteration_ == best + (library not in FROM_0)
-    assert best > 0 or library is histogram or labels == "binary"  # old versions need one round
-    response = getattr(ranker, "predict_proba" if kind == "Classifier" else "predict")(X[HELD])
-    if kind == "Classifier":
-        response = response @ (2.0**bare.classes_ - 1)
-    np.testing.assert_allclose(response, responses[best], rtol=1e-5, atol=1e-6)
 
 
 def recorded(model, k=K):
@@ -171,11 +105,11 @@ LONGEST = np.unique(QUERY[HELD], return_counts=True)[1].max()
 
 @boosters
 @pytest.mark.parametrize(("k", "weighted"), [(K, True), (None, False)])
-def test_early_stopping_without_scoring_goes_by_k_and_the_library(library, k, weighted):
+def test_early_stopping_goes_by_k_and_the_library(library, k, weighted):
     y, weight = Y.copy(), None
     if weighted:  # an undefined query adds 1 to the sum of LightGBM and XGBoost, unweighted
         y[np.unique(QUERY, return_index=True)[1]], weight = 1, WEIGHT
-    ranker = stop(library("Ranker"), y=y, weight=weight, scoring=None, k=k)
+    ranker = stop(library("Ranker"), y=y, weight=weight, k=k)
     values = recorded(ranker.estimator_, k or LONGEST)
     # LightGBM and CatBoost keep no trees after the best: compare a fit without stopping
     responses = staged(fit_others(library("Ranker"), y, weight))
@@ -188,7 +122,6 @@ def test_early_stopping_without_scoring_goes_by_k_and_the_library(library, k, we
     np.testing.assert_allclose(ranker.predict(X[HELD]), responses[best], rtol=1e-6)
 
 
-@pytest.mark.parametrize("scoring", [SCORING, None], ids=["scoring", "without scoring"])
 @pytest.mark.parametrize(
     ("library", "name", "zero"),
     [
@@ -196,43 +129,17 @@ def test_early_stopping_without_scoring_goes_by_k_and_the_library(library, k, we
         (xgboost, "base_margin", {"base_margin": np.zeros(HELD.sum())}),
     ],
 )
-def test_early_stopping_counts_margins_of_the_held_out_rows(library, name, zero, scoring):
+def test_early_stopping_counts_margins_of_the_held_out_rows(library, name, zero):
     margin = np.random.default_rng(2).normal(size=len(Y)) * 2
-    options = {"scoring": scoring, "k": K, "n_iter_no_change": ROUNDS}
-    ranker = stop(library("Ranker"), fit_params={name: margin}, **options)
+    ranker = stop(library("Ranker"), fit_params={name: margin}, n_iter_no_change=ROUNDS)
     order, ids, sizes = by_first_rows(QUERY[~HELD])
     rows = np.flatnonzero(~HELD)[order]
     queries = {"group": sizes} if library is lightgbm else {"qid": ids}
     bare = library("Ranker").fit(X.iloc[rows], Y[rows], **queries, **{name: margin[rows]})
     responses = [response + margin[HELD] for response in staged(bare, **zero)]
-    scores = scores_of(responses, **({} if scoring else definition(library)))
+    scores = scores_of(responses, **definition(library))
     assert ranker.best_iteration_ == np.argmax(np.round(scores, 6)) + (library is lightgbm)
-    if scoring is None:
-        np.testing.assert_allclose(recorded(ranker.estimator_), scores, rtol=0, atol=1e-6)
-
-
-def test_scoring_may_be_any_scorer():
-    options = {"k": 2, "gain": [0, 1, 1, 50]}
-    responses = staged(fit_others(histogram("Regressor")))
-    scores = [dcg_score(Y[HELD], r, groups=QUERY[HELD], **options) for r in responses]
-    ranker = stop(histogram("Regressor"), scoring=make_dcg_scorer(**options))
-    assert ranker.best_iteration_ == np.argmax(scores) + 1
-
-
-def test_scoring_may_be_a_function_of_probabilities():
-    scoring = make_query_scorer(brier_score_loss, greater_is_better=False)
-    ranker = stop(
-        histogram("Classifier").set_params(max_iter=3), y=(Y > 1).astype(int), scoring=scoring
-    )
-    assert 1 <= ranker.best_iteration_ <= 3
-
-
-def test_scoring_of_nan_in_a_round_is_not_the_best():
-    def spread(y_true, y_score):
-        return np.ptp(y_score) - 10 if np.ptp(y_score) > 0.5 else np.nan  # below 0, as a loss
-
-    ranker = stop(histogram("Regressor"), scoring=make_query_scorer(spread, undefined="omit"))
-    assert ranker.best_iteration_ == ROUNDS
+    np.testing.assert_allclose(recorded(ranker.estimator_), scores, rtol=0, atol=1e-6)
 
 
 # --- the fitted model
@@ -254,17 +161,6 @@ def test_early_stopping_of_copies_and_pickles_is_the_same(library):
     np.testing.assert_array_equal(stop(clone(inner)).predict(X), fitted.predict(X))
 
 
-@pytest.mark.parametrize("library", [histogram, boosting])
-def test_early_stopping_fits_the_same_twice_without_a_random_state(library):
-    """The second fit is the first one, up to the best round."""
-    ranker = stop(library("Regressor").set_params(random_state=None, max_features=0.5))
-    name = "max_iter" if library is histogram else "n_estimators"
-    assert ranker.estimator_.get_params()[name] == ranker.best_iteration_
-    full = clone(ranker.estimator_).set_params(**{name: ROUNDS})
-    stages = list(fit_others(full).staged_predict(X))
-    np.testing.assert_allclose(stages[ranker.best_iteration_ - 1], ranker.predict(X))
-
-
 def test_held_out_rows_are_transformed_by_the_steps_of_a_pipeline():
     step = FunctionTransformer(lambda X: X * 4)  # which changes no tree
     plain = stop(lightgbm("Ranker")).estimator_
@@ -272,19 +168,7 @@ def test_held_out_rows_are_transformed_by_the_steps_of_a_pipeline():
     assert transformed.evals_result_ == plain.evals_result_
 
 
-def test_hist_gradient_boosting_holds_out_no_rows_of_its_own():
-    """By default it does so from 10,001 rows on."""
-    assert stop(histogram("Regressor")).estimator_.early_stopping is False
-
-
 # --- held-out queries
-
-
-@boosters
-def test_early_stopping_with_a_class_that_only_held_out_queries_have(library):
-    y = np.minimum(Y, 2)
-    y[np.flatnonzero(HELD)[:3]] = 3
-    np.testing.assert_array_equal(stop(library("Classifier"), y=y).classes_, [0, 1, 2])
 
 
 @boosters
@@ -295,97 +179,39 @@ def test_early_stopping_takes_lists_of_lists(library):
     np.testing.assert_array_equal(lists.predict(rows), expected)
 
 
-ONE_UNDEFINED = np.where(QUERY[HELD][0] == QUERY, 0, Y)
-
-
-def test_undefined_held_out_queries_are_reported_once():
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        stop(lightgbm("Ranker"), y=ONE_UNDEFINED, scoring=make_ndcg_scorer(k=K))
-    assert [item.category for item in caught] == [UndefinedMetricWarning]
-
-
-@pytest.mark.parametrize(
-    ("y", "undefined", "words"),
-    [
-        (ONE_UNDEFINED, "raise", "NDCG is undefined for"),
-        (np.where(HELD, 0, Y), "omit", "none of the 18 held-out queries has a relevant document"),
-    ],
-    ids=["one", "all"],
-)
-def test_undefined_held_out_queries_may_be_an_error(y, undefined, words):
-    with pytest.raises(ValueError, match=words):
-        stop(histogram("Regressor"), y=y, scoring=make_ndcg_scorer(k=K, undefined=undefined))
-
-
 # --- what cannot stop, or stops itself
 
 
 @pytest.mark.parametrize(
-    ("model", "words"),
-    [
-        (histogram("Regressor"), r"HistGradientBoostingRegressor: .* scoring=make_ndcg_scorer\(k="),
-        (lightgbm("Regressor"), "LGBMRegressor"),
-    ],
+    "model", [Ridge(), HistGradientBoostingRegressor(), lightgbm("Regressor")], ids=repr
 )
-def test_models_that_are_no_rankers_need_scoring(model, words):
-    with pytest.raises(ValueError, match=f"(?s)cannot stop {words}"):
-        stop(model, scoring=None)
-
-
-def test_a_model_without_stages_cannot_be_stopped():
-    with pytest.raises(ValueError, match="(?s)cannot stop Ridge: .* staged_predict"):
-        stop(Ridge())
-
-
-@pytest.mark.parametrize("library", [lightgbm, xgboost])
-def test_scoring_of_labels_cannot_stop_a_booster(library):
-    scoring = make_ndcg_scorer(response_method="predict", undefined=0.0)
-    with pytest.raises(ValueError, match="probabilities.*response_method='predict': leave that"):
-        stop(library("Classifier"), scoring=scoring)
-
-
-@pytest.mark.parametrize(
-    ("model", "name", "value", "words"),
-    [
-        (histogram("Regressor"), "early_stopping", True, "leave early_stopping out"),
-        (boosting("Regressor"), "n_iter_no_change", 3, "leave n_iter_no_change out"),
-        (lightgbm("Regressor"), "boosting_type", "dart", "boosting_type='dart'"),
-        (lightgbm("Regressor"), "boost", "dart", "boosting_type='dart'"),
-        (lightgbm("Regressor"), "metric", "l2", "leave metric out"),
-        (xgboost("Regressor"), "booster", "dart", "only with booster='gbtree'"),
-        (xgboost("Regressor"), "early_stopping_rounds", 3, "leave early_stopping_rounds out"),
-        (catboost("Regressor"), "od_wait", 3, "leave od_wait out"),
-    ],
-)
-def test_settings_that_scoring_cannot_stop_are_refused(model, name, value, words):
+def test_models_that_are_not_rankers_of_the_libraries_cannot_be_stopped(model):
+    words = f"cannot stop {type(model).__name__}: it needs a ranker of LightGBM, XGBoost or Cat"
     with pytest.raises(ValueError, match=words):
-        stop(model.set_params(**{name: value}))
+        stop(model)
 
 
 @pytest.mark.parametrize(
-    ("library", "name", "value"),
+    ("library", "name", "value", "words"),
     [
-        (lightgbm, "ndcg_eval_at", [1]),
-        (lightgbm, "metric", "map"),
-        (xgboost, "eval_metric", "map"),
-        (catboost, "eval_metric", "MRR"),
+        (lightgbm, "ndcg_eval_at", [1], "leave ndcg_eval_at out"),
+        (lightgbm, "metric", "map", "leave metric out"),
+        (lightgbm, "boosting_type", "dart", "boosting_type='dart'"),
+        (lightgbm, "boost", "dart", "boosting_type='dart'"),
+        (lightgbm, "early_stopping_round", 3, "leave early_stopping_round out"),
+        (xgboost, "eval_metric", "map", "leave eval_metric out"),
+        (xgboost, "early_stopping_rounds", 3, "leave early_stopping_rounds out"),
+        (catboost, "eval_metric", "MRR", "leave eval_metric out"),
+        (catboost, "od_wait", 3, "leave od_wait out"),
     ],
 )
-def test_settings_that_stop_by_themselves_are_refused_without_scoring(library, name, value):
-    with pytest.raises(ValueError, match=f"leave {name} out"):
-        stop(library("Ranker").set_params(**{name: value}), scoring=None)
-
-
-def test_baseline_of_catboost_is_refused():
-    """Its staged_predict ends the process if the rows have one."""
-    with pytest.raises(ValueError, match="leave out CatBoost's baseline"):
-        stop(catboost("Regressor"), fit_params={"baseline": np.zeros(len(Y))})
+def test_settings_that_would_stop_otherwise_are_refused(library, name, value, words):
+    with pytest.raises(ValueError, match=words):
+        stop(library("Ranker").set_params(**{name: value}))
 
 
 # --- early stopping in the words of the libraries
 
-WORDS = r"leave it out, and pass early_stopping=True, n_iter_no_change=5"
 HELD_ORDER, HELD_IDS, HELD_SIZES = by_first_rows(QUERY[HELD])
 HELD_X, HELD_Y = X[HELD].iloc[HELD_ORDER], Y[HELD][HELD_ORDER]
 UNKNOWN_QUERIES = {"eval_set": [(HELD_X, HELD_Y)]}
@@ -403,62 +229,39 @@ def catboost_pool(**queries):
     return pytest.importorskip("catboost").Pool(HELD_X, HELD_Y, **queries)
 
 
-@pytest.mark.parametrize("kind", ["Ranker", "Regressor"])
-@pytest.mark.parametrize("wrap", [lambda model: model, make_pipeline], ids=["alone", "Pipeline"])
+@pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
 @pytest.mark.parametrize(
-    ("library", "name", "value"),
+    ("model", "fit_params", "words"),
     [
-        (xgboost, "early_stopping_rounds", 5),
-        (xgboost, "callbacks", xgboost_callback),
-        (lightgbm, "early_stopping_round", 5),
-        (lightgbm, "early_stopping_rounds", 5),
-        (lightgbm, "early_stopping", 5),
-        (lightgbm, "n_iter_no_change", 5),
-        (catboost, "early_stopping_rounds", 5),
-        (catboost, "od_type", "Iter"),
-        (catboost, "od_wait", 5),
-        (catboost, "od_pval", 0.01),
-        (catboost, "use_best_model", True),
+        (xgboost("Ranker").set_params(early_stopping_rounds=5), {}, "at least 1 validation"),
+        (lightgbm("Ranker").set_params(early_stopping_round=5), {}, "at least one dataset"),
+        (lightgbm("Ranker"), UNKNOWN_QUERIES, "eval_group cannot be None"),
+        (catboost("Ranker").set_params(use_best_model=True), {}, "eval_set"),
     ],
 )
-def test_own_settings_without_held_out_queries_are_refused(library, kind, wrap, name, value):
-    value = value() if callable(value) else value
-    model = library(kind).set_params(**{name: value})
-    with pytest.raises(ValueError, match=f"^{name} of .*{kind}.*{WORDS}"):
-        GroupedRanker(wrap(model)).fit(X, Y, groups=QUERY)
-    # the way out, for which a model that is no ranker needs scoring
-    scoring = {} if kind == "Ranker" else {"scoring": SCORING}
-    stops = GroupedRanker(wrap(library(kind)), early_stopping=True, n_iter_no_change=5, **scoring)
-    assert stops.fit(X, Y, groups=QUERY).best_iteration_ < ROUNDS + 1
-    with pytest.raises(ValueError, match=f"leave {name} out"):
-        stops.set_params(estimator=wrap(model)).fit(X, Y, groups=QUERY)
+def test_own_stopping_without_held_out_queries_is_an_error_of_the_library(model, fit_params, words):
+    with pytest.raises(Exception, match=words):
+        GroupedRanker(model).fit(X, Y, groups=QUERY, **fit_params)
 
 
-@pytest.mark.parametrize(
-    ("library", "fit_params"),
-    [
-        (xgboost, lambda: UNKNOWN_QUERIES),
-        (lightgbm, lambda: UNKNOWN_QUERIES),
-        (lightgbm, lambda: {"eval_X": (HELD_X,), "eval_y": (HELD_Y,)}),
-        (lightgbm, lambda: {"callbacks": lightgbm_callback()}),
-        (catboost, lambda: UNKNOWN_QUERIES),
-        (catboost, lambda: {"eval_set": (HELD_X, HELD_Y)}),
-        (catboost, lambda: {"eval_set": catboost_pool()}),
-        (catboost, lambda: {"eval_set": [catboost_pool(group_id=HELD_IDS), catboost_pool()]}),
-        (catboost, lambda: {"early_stopping_rounds": 5}),
-        (catboost, lambda: {"use_best_model": True}),
-    ],
-)
-def test_own_fit_params_without_held_out_queries_are_refused(library, fit_params):
-    given, ranker = fit_params(), GroupedRanker(library("Ranker"))
-    names = ", ".join(given)
-    for params in ({"groups": QUERY}, {"groups": QUERY, "sample_weight": WEIGHT}):
-        with pytest.raises(ValueError, match=f"^{names} of .*Ranker.*{WORDS}"):
-            ranker.fit(X, Y, **params, **given)
-    stops = ranker.set_params(early_stopping=True, n_iter_no_change=5)
-    assert stops.fit(X, Y, groups=QUERY).best_iteration_ < ROUNDS + 1
-    with pytest.raises(ValueError, match=rf"leave {names} out|{names} cannot be passed"):
-        stops.fit(X, Y, groups=QUERY, **given)
+def test_own_held_out_queries_need_ids_that_are_not_a_column_and_no_early_stopping():
+    held_out = UNKNOWN_QUERIES | {"eval_group": [HELD_SIZES]}
+    train, y = X[~HELD], Y[~HELD]
+    with pytest.raises(ValueError, match=r"^eval_group, eval_set cannot .* index level, or pass"):
+        GroupedRanker(lightgbm("Ranker"), group_by="q").fit(
+            train.assign(q=QUERY[~HELD]), y, **held_out
+        )
+    by_level = train.set_index(pd.Index(QUERY[~HELD], name="q"))
+    for ranker, rows, groups in (
+        (GroupedRanker(lightgbm("Ranker"), group_by="q"), by_level, None),
+        (GroupedRanker(lightgbm("Ranker")), train, QUERY[~HELD]),
+    ):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The argument 'eval_set' is deprecated")
+            ranker.fit(rows, y, groups=groups, **held_out)
+        with pytest.raises(ValueError, match="early_stopping=True holds out queries itself"):
+            ranker.set_params(early_stopping=True).fit(rows, y, groups=groups, **held_out)
+        assert not hasattr(ranker, "estimator_")
 
 
 @pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
@@ -543,20 +346,18 @@ def test_own_stopping_with_held_out_queries_is_that_of_the_library(model, fit_pa
 # --- what reaches the library with early stopping
 
 
-@pytest.mark.parametrize("scoring", [SCORING, None], ids=["scoring", "without scoring"])
-def test_callbacks_of_lightgbm_are_called_with_early_stopping(scoring):
+def test_callbacks_of_lightgbm_are_called_with_early_stopping():
     rounds = []
     given = {"callbacks": [lambda env: rounds.append(env.iteration)]}
-    ranker = stop(lightgbm("Ranker"), scoring=scoring, k=K, fit_params=given)
+    ranker = stop(lightgbm("Ranker"), fit_params=given)
     assert rounds == list(range(ranker.best_iteration_ + PATIENCE))[:ROUNDS]
     assert len(given["callbacks"]) == 1  # the list that was passed
 
 
-@pytest.mark.parametrize("scoring", [SCORING, None], ids=["scoring", "without scoring"])
-def test_missing_values_of_xgboost_are_missing_in_held_out_rows(scoring):
+def test_missing_values_of_xgboost_are_missing_in_held_out_rows():
     """As NaN, which is missing by default."""
     minus_one = X.mask(X > 0.5, -1)
-    options = {"scoring": scoring, "k": K, "n_iter_no_change": ROUNDS}
+    options = {"n_iter_no_change": ROUNDS}
     expected = stop(xgboost("Ranker"), minus_one.replace(-1, np.nan), **options)
     found = stop(xgboost("Ranker").set_params(missing=-1), minus_one, **options)
     assert found.best_iteration_ == expected.best_iteration_

@@ -6,7 +6,6 @@ import pkgutil
 import warnings
 from types import ModuleType
 
-import numpy as np
 import pages
 import pytest
 import sklearn
@@ -15,14 +14,10 @@ from scikit_learn_tools import (
     NOTICED,
     ROWS,
     TOOLS,
-    VERSION,
     documented,
     outcome,
-    scoring_monitor,
 )
-from sklearn.base import clone
 from sklearn.utils.discovery import all_displays, all_estimators, all_functions
-from tool_cases import case
 
 EVERYDAY = {"column", NOTICED}  # CI runs the others, too
 SIMILAR = {  # tools that run like others
@@ -89,15 +84,3 @@ def test_every_tool_of_scikit_learn_that_takes_a_scorer_has_a_row():
             found.add(name)
     rows = {row.split("(")[0].strip() for row in ROWS}
     assert rows == found - {"check_scoring", "get_scorer"}  # which return the scorer
-
-
-@pytest.mark.ci
-@pytest.mark.skipif(VERSION < (1, 9), reason="new in scikit-learn 1.9")
-@pytest.mark.filterwarnings(
-    "ignore:lbfgs failed to converge", "ignore::DeprecationWarning", "ignore:The column of ids"
-)
-def test_scoring_monitor_takes_a_list_of_cutoffs_and_a_column_number():
-    with case("column") as c:
-        scorer = clone(c.scorer).set_params(group_by=-1)
-        found, expected = scoring_monitor(c._replace(X=c.X.to_numpy(), scorer=scorer))
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)

@@ -9,7 +9,6 @@ WRONG.
 """
 
 import argparse
-import gc
 import gzip
 import importlib.util
 import os
@@ -35,7 +34,6 @@ from sklearn.tree import DecisionTreeRegressor
 
 import sklearn_ndcg as sn
 from sklearn_ndcg import inference
-from sklearn_ndcg._selection import tool_splits
 
 OPTIONS = [
     {},
@@ -166,7 +164,6 @@ def make_calls(data, **options):
         "GridSearchCV": search,
         "GroupedRanker": lambda: ranker.fit(X, y).predict(X).tobytes(),
         "QuerySplitter": lambda: [test.tolist() for _, test in cv.split(X, y)],
-        "check_group_splits": lambda: sn.check_group_splits(cv, X, y, **groups),
         "from_lists": of_lists,
         "from_trec": lambda: sn.ndcg_score(sn.from_trec(data.qrels, data.run), **options),
         "frames.ndcg_score of pandas": lambda: of_table(sn.frames.ndcg_score, data.table),
@@ -194,7 +191,7 @@ def make_calls(data, **options):
 
         booster = LGBMRanker(n_estimators=5, n_jobs=1, verbose=-1)
         calls["GroupedRanker of lightgbm"] = lambda: sn.GroupedRanker(
-            booster, group_by="query", early_stopping=True, scoring=scorer, random_state=0
+            booster, group_by="query", early_stopping=True, random_state=0
         ).fit(X, y).predict(X).tobytes()  # fmt: skip
     return calls
 
@@ -352,11 +349,6 @@ def threads(quick, rng, folder):
     warnings.filters[:] = before["filters"]
     changes = what_changed(before, data)
     yield "surroundings", Counter([f"WRONG: changed {changes}" if changes else "as before"])
-    # what was found out of splits, which is kept as long as X is there
-    del data, calls
-    gc.collect()
-    kept = len(tool_splits._known)
-    yield "splits of data that are gone", Counter([f"WRONG: {kept} kept" if kept else "forgotten"])
 
 
 def at_once(calls, rng):

@@ -48,7 +48,6 @@ from tool_cases import (
     ALPHAS,
     WAYS,
     Case,
-    K,
     by_hand,
     case,
     folds_by_hand,
@@ -229,17 +228,12 @@ def tuned_threshold(c):
     model.fit(c.X, c.grades > 1, **c.metadata)
 
 
-def scoring_monitor(c, scoring=None):
+def scoring_monitor(c):
     """It scores the training data after the fit, and after each step, without metadata."""
     from sklearn.callback import ScoringMonitor  # noqa: PLC0415  # scikit-learn 1.9
 
-    several = clone(c.scorer).set_params(k=[K])
-    monitor = ScoringMonitor(scoring=several if scoring is None else scoring)
+    monitor = ScoringMonitor(scoring=c.scorer)
     LogisticRegression(max_iter=4).set_callbacks(monitor).fit(c.X, c.y)
-    name = "score" if isinstance(scoring, dict) else f"ndcg@{K}"
-    got = [row[name] for row in monitor.get_logs().data if name in row]
-    steps = [LogisticRegression(max_iter=n).fit(c.X, c.y) for n in (4, 1, 2, 3, 4)]
-    return got, [by_hand(c.grades, expected_grade(model, c.X), c.query) for model in steps]
 
 
 DEPTHS = {"resource": "max_depth", "max_resources": 9, "min_resources": 3}
@@ -285,10 +279,8 @@ ROWS = [row for row in TOOLS if SINCE.get(row, VERSION) <= VERSION < BEFORE.get(
 REFUSALS = {
     "got no groups": "no: groups",
     "X arrived as ndarray": "no: array",
-    "binned": "no: bins",
     "`groups` can only be passed if metadata routing is not enabled": "no: routing",
     "no attribute '_score_func'": "no: threshold",
-    "do not let the tool draw rows": "no: rows",
     "have the same labels in their index, but in another order": "no: order of y",
 }
 
@@ -303,13 +295,13 @@ def outcome(row, column):
     """The cell of a tool and a way, found by running it."""
     if column == NOTICED:
         return noticed(row)
-    by_splitter, guarded = column == "QuerySplitter", row in DRAWS_ROWS
+    by_splitter = column == "QuerySplitter"
     asked = mock.patch.object(
         QuerySplitter, "split", autospec=True, side_effect=QuerySplitter.split
     )
     way = "index level" if by_splitter else column
     with (
-        case(way, splitter=by_splitter, guarded=guarded) as c,
+        case(way, splitter=by_splitter) as c,
         warnings.catch_warnings(record=True) as caught,
         asked as split,
     ):
@@ -318,6 +310,8 @@ def outcome(row, column):
             found = TOOLS[row](c)
         except (AttributeError, ValueError) as error:
             return cell_of(str(error))
+    if row in DRAWS_ROWS:  # and so scores parts of queries
+        return "no: rows"
     failed = [str(w.message) for w in caught if "Scoring failed" in str(w.message)]
     if failed:
         return f"{cell_of(failed[0])} (warning only)"

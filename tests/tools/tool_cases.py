@@ -63,12 +63,11 @@ class Case(NamedTuple):
 
 
 @contextmanager
-def case(way, *, splitter=True, guarded=False):
+def case(way, *, splitter=True):
     """Give the same ragged, shuffled rows in each way, with routing on where the way needs it."""
     X, y, query = graded_rows(n_queries=30, n_columns=4)
     X, y, group_by = WAYS[way](X, y, pd.Index(query, name="query"))
-    guard = {"all_groups": query} if guarded else {}
-    scorer = make_ndcg_scorer(k=K, group_by=group_by, undefined=0.0, **guard)
+    scorer = make_ndcg_scorer(k=K, group_by=group_by, undefined=0.0)
     splitter = QuerySplitter(KFold(4), group_by=group_by) if splitter and group_by else None
     with sklearn.config_context(enable_metadata_routing=not group_by):
         yield Case(X, y, query, group_by, scorer, splitter)
