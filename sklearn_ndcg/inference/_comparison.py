@@ -125,8 +125,7 @@ def compare_rankers(
     Returns
     -------
     Comparison
-        Prints as a table. See `Comparison` for its attributes, and for its methods
-        `largest_differences` and `to_frame`.
+        Prints as a table. See `Comparison` for its attributes and `to_frame`.
 
     Raises
     ------
@@ -185,24 +184,6 @@ def compare_rankers(
     95% CI: confidence interval, for each pair alone.
     p (permutation, Holm): corrected for 3 pairs.
     effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses.
-
-    The queries that differ most:
-
-    >>> result = compare_rankers(y_true, scores, k=10, baseline="poor", random_state=0)
-    >>> result.largest_differences(2)
-    NDCG@10
-    query    good    poor  difference
-    15     0.9370  0.4606     +0.4764
-    57     0.9039  0.5346     +0.3693
-    36     0.8453  0.9811     -0.1357
-    94     0.7214  0.9067     -0.1853
-    <BLANKLINE>
-    NDCG@10
-    query   other    poor  difference
-    15     0.7505  0.4606     +0.2900
-    61     0.8041  0.5754     +0.2287
-    98     0.3429  0.6932     -0.3504
-    96     0.4660  0.8657     -0.3996
     """
     measures = measures_of(compare_rankers, metric, k, options)
     inference = Inference(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, compress
 from typing import Any, Literal, NamedTuple, get_args
@@ -12,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Floats, Ints
-from sklearn_ndcg._metrics.tables import Printed, Table, percent, shortened
+from sklearn_ndcg._checks import Floats
+from sklearn_ndcg._metrics.tables import Printed, Table, percent
 from sklearn_ndcg._rows.label_texts import label_text
 from sklearn_ndcg.inference._statistics import Method, Test, differences_of, largest_of
 
@@ -500,35 +498,6 @@ class Comparison(Printed):
                 columns[name] = list(map(share_text, by_ranker))
         return columns
 
-    def largest_differences(self, n: int = 5) -> QueryDifferences:
-        """The queries that differ most: for each pair the `n` largest gains and losses.
-
-        Parameters
-        ----------
-        n : int, default=5
-            Number of queries in which the first of a pair is better, and as many in which the
-            second is; fewer if fewer differ.
-
-        Returns
-        -------
-        QueryDifferences
-            Prints as a table for each pair, from the largest gain to the largest loss.
-
-        Raises
-        ------
-        ValueError
-            If `n` is not an integer >= 1.
-        """
-        if not _checks.is_integer(n) or n < 1:
-            raise ValueError(f"n must be an integer >= 1, got {n!r}.")
-        chosen = []
-        for pair in self.pairs:
-            difference = query_differences(*self._values_of(pair))
-            falling = np.argsort(-difference, kind="stable")
-            gains, losses = (falling[difference[falling] * side > 0] for side in (1, -1))
-            chosen.append(np.concatenate([gains[:n], losses[max(len(losses) - n, 0) :]]))
-        return QueryDifferences(comparison=self, chosen=chosen)
-
     def to_frame(self, of: FrameOf = "pairs") -> Any:
         """Get the pairs, the rankers, the queries or the segments as a pandas DataFrame.
 
@@ -607,11 +576,6 @@ class Comparison(Printed):
         """A pair, after the name of its metric."""
         return pair if isinstance(self.metric, list) else (self.metric, *pair)
 
-    def _values_of(self, pair: tuple[Any, ...]) -> list[Floats]:
-        """The values of both rankers of a pair."""
-        metric, *rankers = self._named(pair)
-        return [self.values[self._key(metric, ranker)] for ranker in rankers]
-
     def _rows(self) -> list[list[str]]:
         """The cells of each pair."""
         low, high = self.confidence_interval
@@ -627,81 +591,6 @@ class Comparison(Printed):
             ]
             for i, pair in enumerate(self.pairs)
         ]
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class QueryDifferences(Printed):
-    """The queries in which rankers differ most: the result of `Comparison.largest_differences`.
-
-    It prints as a table for each pair, from the largest gain to the largest loss.
-
-    Attributes
-    ----------
-    comparison : Comparison
-        The comparison that the queries are from.
-
-    chosen : list of ndarray of int
-        For each pair the positions of its queries in ``comparison.labels``, from the largest gain
-        to the largest loss.
-
-    See Also
-    --------
-    Comparison : The numbers of all queries.
-    DifferenceDisplay : A plot of the differences of all queries.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_ndcg.inference import compare_rankers
-    >>> rng = np.random.default_rng(0)
-    >>> y_true = rng.integers(0, 5, size=(100, 20))
-    >>> scores = {name: y_true + rng.normal(0, 2, y_true.shape) for name in "ab"}
-    >>> largest = compare_rankers(y_true, scores, k=10, random_state=0).largest_differences(1)
-    >>> largest
-    NDCG@10
-    query       a       b  difference
-    57     0.9039  0.6000     +0.3039
-    94     0.7214  0.9710     -0.2496
-    >>> largest.chosen
-    [array([57, 94])]
-    >>> largest.to_frame()["difference"].round(2).tolist()
-    [0.3, -0.25]
-    """
-
-    comparison: Comparison
-    chosen: list[Ints]
-
-    def _parts(self) -> list[Table | str]:
-        parts: list[Table | str] = []
-        for (metric, *pair), rows in self._rows():
-            cells = [
-                [label_text(label), f"{ours:.4f}", f"{theirs:.4f}", f"{difference:+.4f}"]
-                for label, ours, theirs, difference in rows
-            ]
-            names = shortened(map(str, pair), (36, 72, sys.maxsize))
-            parts.append(Table(["query", *names, "difference"], cells, title=metric))
-        return parts
-
-    def to_frame(self) -> Any:
-        """Get the queries as a pandas DataFrame.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per pair and query: the metric, both values and their difference.
-        """
-        pandas = _checks.import_pandas()
-        names = ["metric", "first", "second", "query", "value_first", "value_second", "difference"]
-        rows = [(*pair, *row) for pair, rows in self._rows() for row in rows]
-        return pandas.DataFrame(rows, columns=names).set_index(names[1:4])
-
-    def _rows(self) -> Iterator[tuple[tuple[Any, ...], list[tuple[Any, float, float, float]]]]:
-        """Each pair, after its metric, with its queries: label, both values, difference."""
-        for pair, chosen in zip(self.comparison.pairs, self.chosen, strict=True):
-            ours, theirs = self.comparison._values_of(pair)
-            columns = self.comparison.labels, ours, theirs, query_differences(ours, theirs)
-            rows = list(zip(*(column[chosen] for column in columns), strict=True))
-            yield self.comparison._named(pair), rows
 
 
 def of_measure(comparison: Comparison, measure: str | None) -> Comparison:

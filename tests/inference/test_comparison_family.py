@@ -134,9 +134,6 @@ def test_tables_of_a_family_name_the_metric():
     queries = found.to_frame("queries")
     assert queries.columns.names == ["metric", "ranker"]
     assert queries["NDCG@5", "poor"].tolist() == found.values["NDCG@5", "poor"].tolist()
-    largest = found.largest_differences(1)
-    assert repr(largest).count("NDCG@1\n") == repr(largest).count("NDCG@5\n") == 2
-    assert largest.to_frame()["metric"].unique().tolist() == ["NDCG@1", "NDCG@5"]
 
 
 def test_a_query_that_is_undefined_by_one_metric_is_left_out_of_all():

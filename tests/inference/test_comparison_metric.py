@@ -167,7 +167,6 @@ def test_rankers_that_differ_by_rounding_are_equal_at_any_scale(scale, clusters)
     found = of_values(*totals, clusters=clusters)
     assert (found.wins[0], found.ties[0], found.losses[0]) == (0, 400, 0)
     assert (found.difference[0], found.pvalue[0]) == (0, 1)
-    assert [len(rows) for rows in found.largest_differences().chosen] == [0]
 
 
 @pytest.mark.parametrize("test", ["t", "permutation"])
@@ -179,8 +178,6 @@ def test_a_comparison_has_the_scale_of_the_metric(scale, test):
     assert found.difference[0] == scale * expected.difference[0] != 0
     assert found.pvalue[0] == pytest.approx(expected.pvalue[0], rel=1e-12)
     assert (found.wins, found.ties, found.losses) == (expected.wins, expected.ties, expected.losses)
-    chosen = [result.largest_differences(2).chosen[0].tolist() for result in (found, expected)]
-    assert chosen[0] == chosen[1]
 
 
 @pytest.mark.parametrize("added", [0, 1e3, 1e6])

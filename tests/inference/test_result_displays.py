@@ -314,7 +314,7 @@ def test_segments_that_cannot_be_scored_have_no_row():
 @pytest.mark.parametrize(
     ("result", "differences", "message"),
     [
-        (compared(2).largest_differences(), False, "NDCGInterval or SegmentTable or Comparison"),
+        (compared(2).to_frame(), False, "NDCGInterval or SegmentTable or Comparison"),
         (table_of(2), True, "must be a Comparison, got SegmentTable"),
     ],
     ids=["queries", "segments"],

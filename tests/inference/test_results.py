@@ -35,45 +35,6 @@ def test_values_and_labels_of_queries():
     assert of_matrix.labels.tolist() == [*range(3), *range(4, 40)]
 
 
-def test_largest_differences():
-    largest = COMPARED.largest_differences(3)
-    frame = largest.to_frame()
-    difference = COMPARED.values["good"] - COMPARED.values["poor"]
-    order = np.argsort(-difference)
-    rows = frame.loc[("good", "poor")]
-    assert rows.index.tolist() == [*order[:3], *order[-3:]]
-    assert rows["difference"].tolist() == [*difference[order[:3]], *difference[order[-3:]]]
-    assert rows["value_second"].tolist() == COMPARED.values["poor"][rows.index].tolist()
-    lines = repr(largest).splitlines()
-    assert len(lines) == 8 + 1 + 8
-    assert lines[0] == "NDCG"
-    assert lines[1].split() == ["query", "good", "poor", "difference"]
-    best = order[0]
-    good, poor = (COMPARED.values[name][best] for name in ("good", "poor"))
-    numbers = [f"{good:.4f}", f"{poor:.4f}", f"{difference[best]:+.4f}"]
-    assert lines[2].split() == [str(best), *numbers]
-
-
-def test_largest_differences_leave_out_queries_without_a_difference():
-    s = SCORES["poor"]
-    better, worse = s.copy(), s.copy()
-    better[7], worse[5] = Y[7], -Y[5]
-    groups = np.repeat([f"query {i:02}" for i in range(40)], 12)
-    scores = {"better": better.ravel(), "same": s.ravel(), "worse": worse.ravel()}
-    result = compare_rankers(Y.ravel(), scores, baseline="same", groups=groups, test="t")
-    index = result.largest_differences().to_frame().index
-    assert index.get_level_values("query").tolist() == ["query 07", "query 05"]
-    none = compare_rankers(Y, {"a": s, "b": 2 * s}, test="t").largest_differences(1)
-    assert none.to_frame().empty
-    assert repr(none) == "NDCG\nquery  a  b  difference"
-
-
-@pytest.mark.parametrize("n", [0, True])
-def test_n_of_largest_differences_is_an_integer(n):
-    with pytest.raises(ValueError, match="n must be an integer >= 1, got"):
-        COMPARED.largest_differences(n)
-
-
 @pytest.mark.parametrize(
     ("clusters", "counted"), [(None, "40 queries"), (users(), "40 queries in 14 clusters")]
 )
@@ -157,7 +118,6 @@ NOTEBOOK = {
     "segments": ndcg_by_segment(Y, SCORES["good"], segments=SEGMENTS, method="t"),
     "comparison": COMPARED,
     "comparison of segments": compare_rankers(Y, SCORES, segments=SEGMENTS, test="t"),
-    "differences": COMPARED.largest_differences(1),
     "query": explain_query([3, 2, 1], [1, 1, -np.inf]),
 }
 
@@ -265,9 +225,8 @@ def test_everything_that_shows_a_number_says_what_it_is(options, label):
     table = ndcg_by_segment(Y, SCORES["good"], segments=SEGMENTS, method="t", **options)
     result = compare_rankers(Y, SCORES, test="t", segments=SEGMENTS, **options)
     assert one.metric == table.metric == result.metric == label
-    for shown in (one, table, result, result.largest_differences(1)):
+    for shown in (one, table, result):
         assert re.search(rf"(^| ){re.escape(label)}( \d|  |$)", repr(shown), re.MULTILINE)
     frames = [table.to_frame(), *map(result.to_frame, ("pairs", "rankers", "segments"))]
-    frames.append(result.largest_differences(1).to_frame())
     assert all(set(frame["metric"]) == {label} for frame in frames)
     assert result.to_frame("queries").columns.name == label
