@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Floats
-from sklearn_ndcg._metrics.tables import Printed, Table, percent
+from sklearn_ndcg._metrics.tables import Table, percent
 from sklearn_ndcg._rows.label_texts import label_text
 from sklearn_ndcg.inference._statistics import Method, Test, differences_of, largest_of
 
@@ -120,7 +120,7 @@ class NDCGInterval:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class SegmentTable(Printed):
+class SegmentTable:
     """NDCG of each segment of the queries, with intervals: the result of `ndcg_by_segment`.
 
     It prints as a table, with all queries in the last row. Every array is in the order of
@@ -213,7 +213,7 @@ class SegmentTable(Printed):
     difference_interval: ConfidenceInterval | None = None
     pvalue: Floats | None = None
 
-    def _parts(self) -> list[Table | str]:
+    def __repr__(self) -> str:
         whole = self.overall
         interval = f"{percent(whole.confidence_level)} CI ({whole.method})"
         ends = [*zip(*self.confidence_interval, strict=True), whole.confidence_interval]
@@ -229,7 +229,7 @@ class SegmentTable(Printed):
         if whole.judged != 1:
             columns["judged"] = list(map(share_text, (*self.judged, whole.judged)))
         if self.difference is None or self.difference_interval is None or self.pvalue is None:
-            return [_table(columns)]
+            return str(_table(columns))
         level = percent(whole.confidence_level)
         others = [n for n, name in enumerate(self.segments) if name != self.baseline]
         bounds = np.transpose(self.difference_interval)[others]
@@ -244,7 +244,7 @@ class SegmentTable(Printed):
             f"difference: from {label_text(self.baseline)}, not paired.\n"
             f"p (Welch, Holm): corrected for {_count(n_tests, 'segment')}."
         )
-        return [_table(columns), _table(of_others), note]
+        return "\n\n".join(map(str, (_table(columns), _table(of_others), note)))
 
     def to_frame(self) -> Any:
         """Get the table as a pandas DataFrame.
@@ -275,7 +275,7 @@ class SegmentTable(Printed):
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Comparison(Printed):
+class Comparison:
     """Differences between rankers on the same queries, with intervals and tests.
 
     The result of `compare_rankers` and `compare_models`. It prints as tables: the means of the
@@ -443,7 +443,7 @@ class Comparison(Printed):
     left_out: dict[str, int]
     test: Test
 
-    def _parts(self) -> list[Table | str]:
+    def __repr__(self) -> str:
         has_several = isinstance(self.metric, list)
         interval = f"{percent(self.confidence_level)} CI"
         header = [*["metric"] * has_several, "first", "second", "difference", interval]
@@ -479,7 +479,7 @@ class Comparison(Printed):
             margin = self.margin if isinstance(self.margin, dict) else {"": self.margin}
             margins = ", ".join(f"{metric} {loss:g}".strip() for metric, loss in margin.items())
             notes.append(f"verdict (margin {margins}): for each pair alone.")
-        return [*parts, "\n".join(notes)]
+        return "\n\n".join(map(str, [*parts, "\n".join(notes)]))
 
     def _means(self) -> dict[str, list[str]]:
         """The columns of the rankers: their names, means and, where below 1, shares."""

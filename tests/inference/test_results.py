@@ -1,16 +1,14 @@
 """What intervals and comparisons return: values of queries, text, DataFrames."""
 
 import re
-import sys
 import warnings
-from html import unescape
 
 import numpy as np
 import pytest
 from helpers import three_rankers, users
 from scipy import stats
 
-from sklearn_ndcg import explain_query, from_lists, ndcg_samples
+from sklearn_ndcg import from_lists, ndcg_samples
 from sklearn_ndcg.inference import compare_rankers, ndcg_by_segment, ndcg_interval
 
 Y, SCORES = three_rankers()
@@ -112,30 +110,6 @@ def test_comparison_prints_its_segments_with_their_numbers_of_queries():
     assert [row.split()[:4] for row in rows] == expected
     difference = result.by_segment["BE"].difference[0]
     assert rows[2].split()[4] == f"{difference:+.4f}"
-
-
-NOTEBOOK = {
-    "segments": ndcg_by_segment(Y, SCORES["good"], segments=SEGMENTS, method="t"),
-    "comparison": COMPARED,
-    "comparison of segments": compare_rankers(Y, SCORES, segments=SEGMENTS, test="t"),
-    "query": explain_query([3, 2, 1], [1, 1, -np.inf]),
-}
-
-
-@pytest.mark.parametrize("result", NOTEBOOK.values(), ids=NOTEBOOK)
-def test_notebook_shows_every_word_of_the_print(monkeypatch, result):
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    html = result._repr_html_()
-    assert html.count("<table") == html.count("</table>") > 0
-    words = unescape(re.sub("<[^>]*>", " ", html)).split()
-    assert sorted(words) == sorted(repr(result).split())
-
-
-def test_notebook_shows_names_as_they_are():
-    scores = {"<b>&": SCORES["good"], "$x$": SCORES["poor"]}
-    html = compare_rankers(Y, scores, test="t")._repr_html_()
-    assert "&lt;b&gt;&amp;" in html
-    assert "<b>" not in html
 
 
 def test_to_frame_of_pairs_has_a_column_for_each_number():
