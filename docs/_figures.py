@@ -110,9 +110,7 @@ def interval_display(ax):
     """Differences of the pairs of rankers, with intervals and a margin."""
     y_true, scores = two_rankers()
     scores["popular"] = y_true + 4 * np.random.default_rng(1).normal(size=y_true.shape)
-    device = np.repeat(["desktop", "phone", "tablet"], [150, 120, 30])
-    options = {"baseline": "old", "segments": device, "margin": 0.01, "test": "t"}
-    result = compare_rankers(y_true, scores, **options)
+    result = compare_rankers(y_true, scores, baseline="old", margin=0.01, test="t")
     IntervalDisplay.from_result(result, differences=True, ax=ax)
 
 

@@ -90,10 +90,7 @@ few_queries = pytest.mark.filterwarnings("ignore:.*unreliable", "ignore:All .* q
 def test_every_shape_has_the_numbers_of_a_matrix(shape, tmp_path):
     rows, both = shape(tmp_path)
     np.testing.assert_allclose(ndcg_samples(rows), ndcg_samples(Y, SCORES["one"], k=K))
-    segments = values_of(SEGMENT)
-    expected = compared(Y, SCORES, k=K, segments=segments)
-    segments = segments if shape is sequences else SEGMENT
-    np.testing.assert_allclose(compared(both, segments=segments), expected, rtol=1e-14)
+    np.testing.assert_allclose(compared(both), compared(Y, SCORES, k=K), rtol=1e-14)
 
 
 @few_queries
@@ -133,7 +130,7 @@ TAKES = {
     display: ["sample_weight"],
     interval: ["sample_weight", "clusters"],
     by_segment: ["sample_weight", "segments", "clusters"],
-    compared: ["sample_weight", "segments", "clusters"],
+    compared: ["sample_weight", "clusters"],
 }
 # how truths and lists are read of what is by user, and how values of queries are
 BY_QUERY = {

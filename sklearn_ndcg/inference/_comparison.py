@@ -44,7 +44,6 @@ def compare_rankers(
     test: Test = "permutation",
     confidence_level: float = 0.95,
     margin: Margin | None = None,
-    segments: Any = None,
     n_resamples: int = 9999,
     random_state: Any = None,
     clusters: Any = None,
@@ -100,11 +99,6 @@ def compare_rankers(
         worse" is wrong in about ``(1 - confidence_level) / 2`` of the cases in which the first
         ranker is worse by the margin.
 
-    segments : array-like of shape (n_documents,) or (n_queries,), or several columns, default=None
-        The segment of each row, as in `ndcg_by_segment`: the rankers are also compared within each
-        segment, see `Comparison`. For rows of lists a mapping or Series from query, or one per
-        query where these are numbered; queries that are left out may lack an entry.
-
     n_resamples : int, default=9999
         Number of random assignments, if not all are tried; not used by ``test="t"``.
 
@@ -113,8 +107,9 @@ def compare_rankers(
 
     clusters : array-like of shape (n_documents,) or (n_queries,), default=None
         One cluster id per row, if queries depend on each other, as in `ndcg_interval`; for rows of
-        lists as `segments`. The differences in a cluster change sign together, and t has the
-        standard error and the degrees of freedom of `ndcg_interval`.
+        lists a mapping or Series from query, or one per query where these are numbered; queries
+        that are left out may lack an entry. The differences in a cluster change sign together, and
+        t has the standard error and the degrees of freedom of `ndcg_interval`.
 
     **options
         Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and
@@ -140,7 +135,7 @@ def compare_rankers(
     -----
     UserWarning
         If there are fewer than 10 queries or clusters, or their weights make them worth fewer than
-        10, as in `ndcg_interval`; also in a segment. If the shares of judged documents of two
+        10, as in `ndcg_interval`. If the shares of judged documents of two
         rankers differ by more than 0.1 (documents with NaN in `y_true` are unjudged; not checked
         if every judged document is relevant). If a ranker answers fewer queries than another, or
         no ranker answers more than a tenth of the judged queries.
@@ -193,7 +188,7 @@ def compare_rankers(
         test=test,
     )
     rankings = rankings_of_rankers(y_true, y_scores, groups, sample_weight, least=2)
-    refuse_reordered_rows(y_true, clusters=clusters, segments=segments)
+    refuse_reordered_rows(y_true, clusters=clusters)
     measures = [(name, rankings.as_read(measure)) for name, measure in measures]
     several = isinstance(metric, Mapping) or has_several_cutoffs(measures[0][1])
     design = Design(
@@ -204,8 +199,8 @@ def compare_rankers(
         inference=inference,
     )
     scored = [(rankings, measure) for _, measure in measures]
-    sample, samples = Sample.of(scored, clusters, segments)
-    result = design.compare_all(sample, samples)
+    sample = Sample.of(scored, clusters)
+    result = design.compare(sample)
     warn_of_shares(sample, scored, design.rankers)
     return result
 

@@ -168,8 +168,8 @@ def ndcg_interval(
     _sample.refuse_reordered_rows(y_true, clusters=clusters)
     rankings = rankings_of(y_true, y_score, groups, sample_weight)
     measure = rankings.as_read(measure)
-    samples = Sample.of([(rankings, measure)], clusters)
-    return _intervals(*samples, measure, inference)[0]
+    sample = Sample.of([(rankings, measure)], clusters)
+    return _intervals(sample, {}, measure, inference)[0]
 
 
 def ndcg_by_segment(
@@ -272,7 +272,7 @@ def ndcg_by_segment(
 
     See Also
     --------
-    compare_rankers : With `segments`, compares rankers within each segment.
+    compare_rankers : Compares rankers on the same queries.
     frames.ndcg_by_query : Results of queries of tables, which the table's engine averages.
 
     References
@@ -321,7 +321,7 @@ def ndcg_by_segment(
     _sample.refuse_reordered_rows(y_true, clusters=clusters, segments=segments)
     rankings = rankings_of(y_true, y_score, groups, sample_weight)
     measure = rankings.as_read(measure)
-    sample, samples = Sample.of([(rankings, measure)], clusters, segments)
+    sample, samples = Sample.with_segments([(rankings, measure)], segments, clusters)
     number = None if baseline is None else _number_of(baseline, list(samples))
     overall, by_segment = _intervals(sample, samples, measure, inference)
     intervals = list(by_segment.values())

@@ -50,7 +50,6 @@ def compare_models(
     test: Test = "permutation",
     confidence_level: float = 0.95,
     margin: Margin | None = None,
-    segments: Any = None,
     n_resamples: int = 9999,
     random_state: Any = None,
     clusters: Any = None,
@@ -107,9 +106,6 @@ def compare_models(
 
     margin : float or mapping from metric, default=None
         The loss that you accept, as in `compare_rankers`: each pair then has a verdict.
-
-    segments : array-like of shape (n_documents,), or several columns, default=None
-        The segment of each row of X, as in `compare_rankers`.
 
     n_resamples : int, default=9999
         Number of random assignments, if not all are tried; not used by ``test="t"``.
@@ -204,14 +200,14 @@ def compare_models(
             test=test,
         ),
     )
-    refuse_reordered(X=X, y=y, groups=groups, clusters=clusters, segments=segments)
+    refuse_reordered(X=X, y=y, groups=groups, clusters=clusters)
     metadata, routed = dict(params or {}), {}
     if get_config()["enable_metadata_routing"]:
         routed = metadata = metadata if groups is None else metadata | {"groups": groups}
         groups = None
     scorers = list(scoring.values()) if isinstance(scoring, Mapping) else [scoring]
     data = _Data(X, y, count_rows(X), routed)
-    data.check_ids(clusters=clusters, segments=segments)
+    data.check_ids(clusters=clusters)
     ids = data.ids(scorers)
     if cv is None:
         cv = QuerySplitter(5, group_by=scorers[0].group_by) if ids is not None else 5
@@ -219,13 +215,12 @@ def compare_models(
     fitted, tests = _cross_validated(models, X, y, scorers, cv, metadata, **options)
     tested = _Tested.of(data, tests, ids)
     scored = data.scored(scorers, [measure for _, measure in measures], fitted, tested)
-    sample, samples = Sample.of(
+    sample = Sample.of(
         scored,
         data.take(clusters, tested.rows),
-        data.take(segments, tested.rows),
         tested.parts(scored[0][0]),
     )
-    result = design.compare_all(sample, samples)
+    result = design.compare(sample)
     warn_of_shares(sample, scored, design.rankers)
     return result
 

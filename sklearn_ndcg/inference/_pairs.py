@@ -15,7 +15,7 @@ from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._kernels.sums import weighted_means
 from sklearn_ndcg._metrics.measure import Measure
-from sklearn_ndcg.inference import _sample, _statistics
+from sklearn_ndcg.inference import _statistics
 from sklearn_ndcg.inference._options import Inference
 from sklearn_ndcg.inference._results import Comparison, ConfidenceInterval
 from sklearn_ndcg.inference._sample import Sample
@@ -134,7 +134,7 @@ class PairStatistics(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Design:
-    """What is compared in the same way in all queries and in each segment."""
+    """What is compared, and how."""
 
     metrics: Metrics
     rankers: list[Any]
@@ -148,13 +148,10 @@ class Design:
         if baseline is not None and not (isinstance(baseline, Hashable) and baseline in rankers):
             raise ValueError(f"baseline must be one of the rankers {rankers}, got {baseline!r}.")
 
-    def compare(
-        self,
-        sample: Sample,
-        generator: np.random.Generator,
-        by_segment: dict[Any, Comparison] | None = None,
-    ) -> Comparison:
+    def compare(self, sample: Sample) -> Comparison:
         """Compare the rankers by each metric on the queries of a sample."""
+        self.metrics.check_scale(self.margin, sample.values.reshape(len(self.metrics.labels), -1))
+        (generator,) = self.inference.generators(0)
         inference, losses = self.inference, self.metrics.losses(self.margin)
         numbers, names, n = self._pairs(), self.rankers, len(self.rankers)
         n_metrics = len(self.metrics.labels)
@@ -206,7 +203,6 @@ class Design:
             verdict=verdict,
             judged=dict(zip(keys, judged, strict=True)),
             answered=dict(zip(names, answered[:n], strict=True)),
-            by_segment=by_segment or {},
             wins=pairs.wins,
             ties=pairs.ties,
             losses=pairs.losses,
@@ -218,19 +214,6 @@ class Design:
             left_out=dict(sample.left_out or {}),
             test=inference.test,
         )
-
-    def compare_all(self, sample: Sample, segments: Mapping[Any, Sample]) -> Comparison:
-        """Compare the rankers on all queries, and in each segment with two or more."""
-        self.metrics.check_scale(self.margin, sample.values.reshape(len(self.metrics.labels), -1))
-        generator, *generators = self.inference.generators(len(segments))
-        if segments:
-            _sample.warn_of_weak_segments(segments)
-        by_segment = {
-            name: self.compare(members, own)
-            for (name, members), own in zip(segments.items(), generators, strict=True)
-            if len(members.unit_weights) > 1
-        }
-        return self.compare(sample, generator, by_segment)
 
     def _pairs(self) -> Ints:
         """The numbers of the rankers of each pair, shape (2, n_pairs)."""

@@ -207,9 +207,8 @@ class IntervalDisplay:
 
     Made by `from_result`. Each ranker, pair of rankers or segment has a row, in the order of the
     result or sorted, if its NDCG is defined. A ranker has the colour that it has in `NDCGDisplay`,
-    and a pair that of its first ranker; without a baseline the marker says which is the second. A
-    comparison with segments has a group of rows for all queries and for each segment, in colours
-    that the legend explains. Of more than 40 rows the first and the last are shown, as in the
+    and a pair that of its first ranker; without a baseline the marker says which is the second. Of
+    more than 40 rows the first and the last are shown, as in the
     printed tables, and a line between them says how many are not. A point is hollow if it is the
     mean of one or two queries.
 
@@ -281,8 +280,7 @@ class IntervalDisplay:
         Parameters
         ----------
         result : NDCGInterval, SegmentTable or Comparison
-            What `ndcg_interval`, `ndcg_by_segment` or `compare_rankers` returned. Of a comparison
-            with segments, the rows are those of all queries, and then of each segment.
+            What `ndcg_interval`, `ndcg_by_segment` or `compare_rankers` returned.
 
         differences : bool, default=False
             Whether to plot the differences of the pairs of a comparison, rather than the NDCG of
@@ -347,12 +345,11 @@ class IntervalDisplay:
         curve_kwargs : dict or list of dict, default=None
             Keyword arguments of matplotlib's `plot` for the points and their intervals. A list has
             those of each ranker, pair or segment, in the order of the result, also if rows are
-            sorted; of a comparison with segments those of each ranker or pair.
+            sorted.
 
         sort : bool, default=False
             Whether to sort the rows, the highest value first, rather than to keep the order of the
-            result. The rankers or pairs of a comparison with segments are sorted by their values
-            for all queries, and the segments keep their order.
+            result.
 
         despine : bool, default=False
             Whether to remove the top and right spines.
@@ -449,7 +446,7 @@ class IntervalDisplay:
                 if result.margin is not None and not isinstance(result.margin, dict):
                     style = drawing.AREA | {"label": f"Margin {result.margin:g}"}
                     self.band_ = ax.axvspan(-result.margin, 0, **style)
-            elif result.baseline is not None and not result.by_segment:
+            elif result.baseline is not None:
                 label = f"Baseline: {drawing.labels([result.baseline])[0]}"
                 value = result.mean[result.baseline]
                 self.line_ = ax.axvline(value, **style, linestyle="--", label=label)
@@ -477,15 +474,8 @@ class _Rows(NamedTuple):
         values = _values(result, differences)
         n = len(values)
         order = np.argsort(-values[:, 1], kind="stable") if sort else np.arange(n)
-        if isinstance(result, Comparison) and result.by_segment:
-            kind, members = "segment", [names[number] for number in order]
-            labels = drawing.labels(("all", *result.by_segment), longest)
-            of_segments = (_values(part, differences) for part in result.by_segment.values())
-            groups = [group[order] for group in (values, *of_segments)]
-            numbers = [order] * len(groups)
-        else:
-            labels, members = [names[number] for number in order], []
-            groups, numbers = list(values[order, np.newaxis]), list(order[:, np.newaxis])
+        labels, members = [names[number] for number in order], []
+        groups, numbers = list(values[order, np.newaxis]), list(order[:, np.newaxis])
         scored = [row for row, group in enumerate(groups) if not np.isnan(group[:, 1]).all()]
         scored = scored or list(range(len(groups)))
         labels, groups = [labels[row] for row in scored], [groups[row] for row in scored]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import chain, compress
+from itertools import compress
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -15,7 +15,7 @@ from sklearn_ndcg._metrics.tables import Table, percent
 from sklearn_ndcg._rows.label_texts import label_text
 from sklearn_ndcg.inference._statistics import Method, Test, differences_of, largest_of
 
-FrameOf = Literal["pairs", "rankers", "queries", "segments"]
+FrameOf = Literal["pairs", "rankers", "queries"]
 # Attributes of a comparison that `to_frame` shows for each pair.
 _PAIR_COLUMNS = (
     "standard_error", "effect_size", "statistic", "pvalue", "uncorrected_pvalue",
@@ -279,9 +279,8 @@ class Comparison:
     """Differences between rankers on the same queries, with intervals and tests.
 
     The result of `compare_rankers` and `compare_models`. It prints as tables: the means of the
-    rankers, the differences of the pairs, and the differences in each segment. Names are cut where
-    a line would be longer than 100 characters, and of more than 40 rows the first and last 20 are
-    shown.
+    rankers, and the differences of the pairs. Names are cut where a line would be longer than 100
+    characters, and of more than 40 rows the first and last 20 are shown.
 
     With several metrics, such as ``k=[5, 10]``, every pair has a row for each: what is by ranker
     has the key ``(metric, ranker)``, and pairs are ``(metric, first, second)``.
@@ -355,10 +354,6 @@ class Comparison:
     answered : dict of float
         For each ranker the share of these queries with a returned document, by its name alone.
 
-    by_segment : dict of Comparison
-        The comparison in each segment with two queries or more, by its id, sorted or in the order
-        of categories; empty without `segments`.
-
     wins, ties, losses : ndarray of int of shape (n_pairs,)
         Numbers of queries in which the first is better, equal or worse.
 
@@ -381,7 +376,7 @@ class Comparison:
         left out by `unanswered`; in runs also those without judgements.
 
     left_out : dict from str to int
-        These numbers by reason; empty in `by_segment`.
+        These numbers by reason; empty for arrays.
 
     test : str
         The test, "permutation" or "t".
@@ -431,7 +426,6 @@ class Comparison:
     verdict: list[str] | None = None
     judged: dict[Any, float]
     answered: dict[Any, float]
-    by_segment: dict[Any, Comparison]
     wins: NDArray[np.intp]
     ties: NDArray[np.intp]
     losses: NDArray[np.intp]
@@ -454,14 +448,6 @@ class Comparison:
             _table(means, title=_counts(self)),
             Table(header, self._rows(), text),
         ]
-        if self.by_segment:
-            rows = [
-                [label_text(segment), str(result.n_queries), *row]
-                for segment, result in self.by_segment.items()
-                for row in result._rows()
-            ]
-            text = [0, *(column + 2 for column in text)]
-            parts.append(Table(["segment", "queries", *header], rows, text))
         n_metrics = len(self.metric) if has_several else 1
         corrected = _count(len(self.pairs) // n_metrics, "pair")
         if has_several:
@@ -499,26 +485,26 @@ class Comparison:
         return columns
 
     def to_frame(self, of: FrameOf = "pairs") -> Any:
-        """Get the pairs, the rankers, the queries or the segments as a pandas DataFrame.
+        """Get the pairs, the rankers or the queries as a pandas DataFrame.
 
         Parameters
         ----------
-        of : {"pairs", "rankers", "queries", "segments"}, default="pairs"
+        of : {"pairs", "rankers", "queries"}, default="pairs"
             What each row is: a pair, with a column for each array over pairs; a ranker, with its
-            `mean`, the bounds of its interval, `judged` and `answered`; a query, with the value of
-            each ranker; or a ranker in a segment, with its mean and interval there. With several
-            metrics each pair or ranker has a row for each, and each query a column.
+            `mean`, the bounds of its interval, `judged` and `answered`; or a query, with the value
+            of each ranker. With several metrics each pair or ranker has a row for each, and each
+            query a column.
 
         Returns
         -------
         pandas.DataFrame
-            Indexed by the names of the pairs or rankers, or by the ids of the queries or segments.
+            Indexed by the names of the pairs or rankers, or by the ids of the queries.
             The column `metric` says what the numbers are; of queries, the name of the columns does.
 
         Raises
         ------
         ValueError
-            If `of` is another, or is "segments" and the comparison has none.
+            If `of` is another.
         """
         _checks.check_choice("of", of, get_args(FrameOf))
         if of == "queries":
@@ -527,15 +513,6 @@ class Comparison:
             columns = self._ranker_columns()
             columns["answered"] = [self.answered[name] for name in columns["ranker"]]
             return _frame(columns, ["ranker"])
-        if of == "segments":
-            if not self.by_segment:
-                raise ValueError("of='segments' needs the segments of compare_rankers(segments=).")
-            tables = []
-            for segment, compared in self.by_segment.items():
-                columns = {"segment": [segment] * len(self.mean)} | compared._ranker_columns()
-                tables.append(columns | {"n_queries": [compared.n_queries] * len(self.mean)})
-            joined = {name: list(chain(*(table[name] for table in tables))) for name in tables[0]}
-            return _frame(joined, ["segment", "ranker"])
         metrics, firsts, seconds = zip(*map(self._named, self.pairs), strict=True)
         low, high = self.confidence_interval
         columns = {"first": list(firsts), "second": list(seconds), "metric": list(metrics)}
@@ -545,7 +522,7 @@ class Comparison:
         return _frame(columns, ["first", "second"])
 
     def _ranker_columns(self) -> dict[str, Any]:
-        """What `to_frame` shows of each ranker, and of its queries in a segment."""
+        """What `to_frame` shows of each ranker."""
         keys = self.mean if isinstance(self.metric, list) else ((key,) for key in self.mean)
         metrics, rankers = zip(*map(self._named, keys), strict=True)
         low, high = self.interval
@@ -632,7 +609,6 @@ def _of_measure(comparison: Comparison, measure: str) -> Comparison:
         margin=margin[measure] if isinstance(margin, dict) else margin,
         judged=by_ranker(comparison.judged),
         values=by_ranker(comparison.values),
-        by_segment={name: _of_measure(of, measure) for name, of in comparison.by_segment.items()},
         **{name: of_pairs(values) for name, values in arrays.items() if values is not None},
     )
 

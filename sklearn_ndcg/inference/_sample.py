@@ -65,46 +65,57 @@ class Sample:
         cls,
         scored: Sequence[tuple[Rankings, Measure]],
         clusters: Any = None,
-        segments: Any = None,
         parts: Parts | None = None,
-    ) -> tuple[Sample, dict[Any, Sample]]:
-        """The queries that can be scored, by each measure: all of them, and those of each segment.
+    ) -> Sample:
+        """The queries that can be scored, by each measure.
 
         The rankings are of the same queries. Of a query in several parts the mean counts.
         """
-        (rankings, _), *_ = scored
-        values, weight = _values_and_weights(scored)
-        weight = scored_weights(values.max(axis=0), weight)
-        cluster_of = segment_of = None
-        names: list[Any] = []
-        if clusters is not None:
-            _, cluster_of = rankings.labels_of_queries(clusters, "clusters", weight)
-        if segments is not None:
-            names, segment_of = _segments_of(rankings, segments, weight)
-        labels, judged = rankings.grouping.labels, _judged_shares(scored)
-        every = cls(values, weight, labels, cluster_of, 0, judged)
-        if parts is not None:
-            every, firsts = every._joined(parts)
-            segment_of = None if segment_of is None else segment_of[firsts]
-        sample = every._take(np.arange(len(every.weight)))
-        clustered = sample.clusters is not None
-        n_queries = len(sample.weight) if clustered else len(every.weight)
-        check_sample_size(sample.unit_weights, n_queries, clustered)
-        if isinstance(rankings, ListRankings):
-            unjudged = judged is not None and ~judged.has_judgements
-            n = int(((weight == 0) & unjudged).sum())
-            left_out = Counter(rankings.lists.pool.left_out)
-            left_out.update({UNJUDGED: n, "nothing relevant, or no weight": sample.n_left_out - n})
-            sample = replace(sample, n_left_out=left_out.total(), left_out=+left_out)
-        if segment_of is None:
-            return sample, {}
+        every = cls._of_all(scored, clusters)
+        return (every if parts is None else every._joined(parts))._scored(scored[0][0])
+
+    @classmethod
+    def with_segments(
+        cls, scored: Sequence[tuple[Rankings, Measure]], segments: Any, clusters: Any = None
+    ) -> tuple[Sample, dict[Any, Sample]]:
+        """The queries that can be scored: all of them, and those of each segment."""
+        every, (rankings, _) = cls._of_all(scored, clusters), scored[0]
+        names, segment_of = _segments_of(rankings, segments, every.weight)
+        sample = every._scored(rankings)
         order = np.argsort(segment_of, kind="stable")
         edges = np.searchsorted(segment_of, np.arange(len(names) + 1), sorter=order)
         members = np.split(order, edges)[1:-1]
         return sample, dict(zip(names, map(every._take, members), strict=True))
 
-    def _joined(self, parts: Parts) -> tuple[Sample, Ints]:
-        """Each query once, with the means over its parts that can be scored; and its first part."""
+    @classmethod
+    def _of_all(cls, scored: Sequence[tuple[Rankings, Measure]], clusters: Any) -> Sample:
+        """All queries; those that cannot be scored have the weight 0."""
+        (rankings, _), *_ = scored
+        values, weight = _values_and_weights(scored)
+        weight = scored_weights(values.max(axis=0), weight)
+        cluster_of = None
+        if clusters is not None:
+            _, cluster_of = rankings.labels_of_queries(clusters, "clusters", weight)
+        labels, judged = rankings.grouping.labels, _judged_shares(scored)
+        return cls(values, weight, labels, cluster_of, 0, judged)
+
+    def _scored(self, rankings: Rankings) -> Sample:
+        """Those of all queries that have a weight, if these are enough."""
+        weight = self.weight
+        sample = self._take(np.arange(len(weight)))
+        clustered = sample.clusters is not None
+        n_queries = len(sample.weight) if clustered else len(weight)
+        check_sample_size(sample.unit_weights, n_queries, clustered)
+        if isinstance(rankings, ListRankings):
+            unjudged = self.judged is not None and ~self.judged.has_judgements
+            n = int(((weight == 0) & unjudged).sum())
+            left_out = Counter(rankings.lists.pool.left_out)
+            left_out.update({UNJUDGED: n, "nothing relevant, or no weight": sample.n_left_out - n})
+            sample = replace(sample, n_left_out=left_out.total(), left_out=+left_out)
+        return sample
+
+    def _joined(self, parts: Parts) -> Sample:
+        """Each query once, with the means over its parts that can be scored."""
         queries, firsts, query_of = np.unique(
             parts.query_of, return_index=True, return_inverse=True
         )
@@ -125,7 +136,7 @@ class Sample:
             judged = judged._replace(share=share, has_judgements=has_judgements)
         clusters = None if self.clusters is None else self.clusters[firsts]
         labels = parts.labels[queries]
-        return Sample(np.array(values), weight, labels, clusters, 0, judged), firsts
+        return Sample(np.array(values), weight, labels, clusters, 0, judged)
 
     def _take(self, members: Ints) -> Sample:
         """The queries that are members and have a weight, as a sample of their own."""
@@ -245,10 +256,9 @@ def _weakness(sample: Sample) -> str:
     units = "queries" if sample.clusters is None else "clusters"
     if are_too_few(sample.unit_weights):
         return f"too few {units}"
-    if len(sample.values) == 1:  # tests of differences are exact
-        (values,), _ = sample.cluster_means(sample.values)
-        if commonest(values)[1] < LEAST:
-            return f"too few {units} that differ from most of them"
+    (values,), _ = sample.cluster_means(sample.values)
+    if commonest(values)[1] < LEAST:
+        return f"too few {units} that differ from most of them"
     return ""
 
 

@@ -1,9 +1,8 @@
 """Rankers compared by several metrics at once: one family of tests."""
 
 import numpy as np
-import pandas as pd
 import pytest
-from helpers import matrices, three_rankers
+from helpers import three_rankers
 from sklearn.metrics import average_precision_score
 
 from sklearn_ndcg import from_lists
@@ -61,7 +60,7 @@ FAMILIES = {
 @pytest.mark.parametrize(("options", "alone"), FAMILIES.values(), ids=FAMILIES)
 def test_a_family_is_its_comparisons_with_one_correction(options, alone, test):
     common = {"test": test, "random_state": 0, "n_resamples": 199, "undefined": 0.0}
-    common |= {"clusters": np.arange(40) // 2, "segments": np.arange(40) // 20}
+    common |= {"clusters": np.arange(40) // 2}
     margin = {label: 0.03 * number for number, label in enumerate(alone, 1)}
     found = compare_rankers(RELEVANT, SCORES, margin=margin, **common, **options)
     single = {
@@ -70,8 +69,6 @@ def test_a_family_is_its_comparisons_with_one_correction(options, alone, test):
     }
     assert found.metric == list(alone)
     assert_same_numbers(found, single)
-    for segment, compared in found.by_segment.items():
-        assert_same_numbers(compared, {k: one.by_segment[segment] for k, one in single.items()})
 
 
 def assert_same_numbers(found, single):
@@ -96,18 +93,15 @@ def assert_same_numbers(found, single):
 
 
 def test_one_metric_of_a_family_is_its_comparison():
-    options = {"test": "t", "segments": np.arange(40) // 20, "undefined": 0.0}
+    options = {"test": "t", "undefined": 0.0}
     family = compare_rankers(RELEVANT, SCORES, k=[1, 5], margin=0.05, **options)
     found = of_measure(family, "NDCG@5")
     expected = compare_rankers(RELEVANT, SCORES, k=5, margin=0.05, **options)
-    assert [*found.by_segment] == [*expected.by_segment]
-    every = zip(found.by_segment.values(), expected.by_segment.values(), strict=True)
-    for one, other in [(found, expected), *every]:
-        for name in ("metric", "mean", "pairs", "margin", "judged", "verdict"):
-            assert getattr(one, name) == getattr(other, name)
-        for name in ("interval", "confidence_interval", "difference", "uncorrected_pvalue"):
-            np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-9)
-        assert [*one.values] == [*other.values]
+    for name in ("metric", "mean", "pairs", "margin", "judged", "verdict"):
+        assert getattr(found, name) == getattr(expected, name)
+    for name in ("interval", "confidence_interval", "difference", "uncorrected_pvalue"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-9)
+    assert [*found.values] == [*expected.values]
 
 
 def test_shares_that_are_alike_have_one_column():
@@ -232,52 +226,3 @@ def test_one_margin_does_not_fit_values_below_0():
 def test_families_that_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         compare_rankers(Y, SCORES, **options)
-
-
-# Categories
-
-
-CATEGORIES = ["head", "torso", "tail"]
-
-
-def ordered(values):
-    return pd.Categorical(values, [*CATEGORIES, "unused"], ordered=True)
-
-
-SEGMENTS = {
-    "categorical": ordered,
-    "series": lambda values: pd.Series(ordered(values)),
-    "index": lambda values: pd.CategoricalIndex(ordered(values)),
-    "polars": lambda values: pytest.importorskip("polars").Series(
-        values, dtype=pytest.importorskip("polars").Enum([*CATEGORIES, "unused"])
-    ),
-}
-
-
-@pytest.mark.parametrize("make", SEGMENTS.values(), ids=SEGMENTS)
-def test_segments_keep_the_order_of_their_categories(make):
-    y, s = matrices(45)
-    values = np.array(CATEGORIES)[np.arange(45) % 3].tolist()
-    found = compare_rankers(y, {"a": s, "b": -s}, segments=make(values), test="t")
-    assert list(found.by_segment) == CATEGORIES
-    for number, compared in enumerate(found.by_segment.values()):
-        assert compared.labels.tolist() == [*range(number, 45, 3)]
-
-
-def test_segments_of_several_columns_keep_the_order_of_each():
-    y, s = matrices(60)
-    size = np.array(CATEGORIES)[np.arange(60) % 3]
-    table = pd.DataFrame({"size": ordered(size), "country": np.repeat(["BE", "AT"], 30)})
-    found = compare_rankers(y, {"a": s, "b": -s}, segments=table, test="t")
-    assert list(found.by_segment) == [(name, c) for name in CATEGORIES for c in ("AT", "BE")]
-
-
-def test_segments_of_lists_and_of_cut_keep_their_order():
-    n = np.arange(1, 61)
-    activity = pd.cut(pd.Series(n, index=[f"u{i}" for i in n]), [0, 5, 30, 100])
-    relevant = {user: {"a"} for user in activity.index}
-    lists = {name: dict.fromkeys(relevant, name) for name in (("a", "b"), ("b", "a"))}
-    with pytest.warns(UserWarning, match="Intervals of 1 of the 3 segments"):
-        found = compare_rankers(from_lists(relevant, rankers=lists), segments=activity, test="t")
-    assert list(found.by_segment) == list(activity.cat.categories)
-    assert [compared.n_queries for compared in found.by_segment.values()] == [5, 25, 30]

@@ -308,7 +308,7 @@ def compare_two(y, s, **ids):
 
 @pytest.mark.parametrize(
     ("function", "argument"),
-    [(ndcg_interval, "clusters"), (ndcg_by_segment, "segments"), (compare_two, "segments")],
+    [(ndcg_interval, "clusters"), (ndcg_by_segment, "segments"), (compare_two, "clusters")],
 )
 def test_clusters_and_segments_in_another_order_are_refused(function, argument):
     with pytest.raises(ValueError, match=f"y_true and {argument} have the same labels"):

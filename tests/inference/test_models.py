@@ -57,9 +57,7 @@ def in_a_loop(
     rows = np.concatenate(rows)
     joined = {name: np.concatenate(each) for name, each in scores.items()}
     of_rows = {
-        name: options.pop(name)[rows]
-        for name in ("segments", "clusters", "sample_weight")
-        if name in options
+        name: options.pop(name)[rows] for name in ("clusters", "sample_weight") if name in options
     }
     return compare_rankers(y[rows], joined, groups=query[rows], **of_rows, **options)
 
@@ -128,19 +126,16 @@ class Noise(RegressorMixin, BaseEstimator):
         return np.random.default_rng(self.seed_).normal(size=len(X))
 
 
-def test_repeats_that_leave_queries_out_and_have_segments_and_clusters():
+def test_repeats_that_leave_queries_out_and_have_clusters():
     y = Y.copy()
     y[np.isin(QUERY, [3, 7])] = 0
     cv = QuerySplitter(RepeatedKFold(n_splits=2, n_repeats=2, random_state=0), group_by="q")
     scorer = make_ndcg_scorer(k=5, group_by="q", undefined="omit")
-    by = {"segments": np.array(["old", "new"])[QUERY % 2], "clusters": QUERY // 2}
+    by = {"clusters": QUERY // 2}
     found = compare_models(
         MODELS | {"noise": Noise()}, BY_LEVEL, y, scoring=scorer, cv=cv, test="t", **by
     )
     assert (found.n_queries, found.n_left_out, found.n_clusters) == (38, 2, 20)
-    assert list(found.by_segment) == ["new", "old"]
-    assert found.by_segment["old"].labels.tolist() == [*range(0, 40, 2)]
-    assert found.by_segment["new"].n_left_out == 2
     scores = {name: np.c_[values, values] for name, values in found.values.items()}
     options = {"metric": lambda y, s: s[0], "clusters": found.labels // 2, "test": "t"}
     expected = compare_rankers(np.ones((38, 2)), scores, **options)
@@ -341,10 +336,8 @@ def test_ids_of_several_columns_may_be_tested_repeatedly():
     table = BY_LEVEL.assign(one=1).set_index("one", append=True)
     scorer = make_ndcg_scorer(k=5, group_by=["q", "one"])
     cv = QuerySplitter(RepeatedKFold(n_splits=2, n_repeats=2), group_by="q")
-    by = {"segments": [QUERY % 2, np.full(len(QUERY), "x")]}
-    found = compare_models(MODELS, table, Y, scoring=scorer, cv=cv, test="t", **by)
+    found = compare_models(MODELS, table, Y, scoring=scorer, cv=cv, test="t")
     assert found.labels.tolist() == [(number, 1) for number in range(40)]
-    assert list(found.by_segment) == [(0, "x"), (1, "x")]
 
 
 @pytest.mark.parametrize("repeats", [1, 2])
@@ -412,7 +405,7 @@ def test_warnings_of_a_model_are_not_hidden():
         ({"baseline": "forest"}, ValueError, "baseline must be one of .* got 'forest'"),
         ({"margin": 2}, ValueError, "margin must be a number between 0 and 1, got 2"),
         ({"test": "wilcoxon"}, ValueError, "test must be one of"),
-        ({"segments": [0, 1]}, ValueError, "segments must have one id for each of the"),
+        ({"clusters": [0, 1]}, ValueError, "clusters must have one id for each of the"),
     ],
 )
 def test_arguments_that_are_refused(arguments, error, message):

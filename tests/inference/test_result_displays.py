@@ -150,24 +150,6 @@ def test_segments_with_few_queries_are_hollow():
     assert legend(display) == [INTERVAL, "1 or 2 queries", f"All queries: {table.overall.mean:.4f}"]
 
 
-@pytest.mark.parametrize("differences", [False, True])
-def test_segments_are_groups_whose_colours_are_in_the_legend(differences):
-    comparison = compared(3, segments=SEGMENTS, baseline=None if differences else "ranker 0")
-    display = from_result(comparison, differences=differences)
-    results = [comparison, *comparison.by_segment.values()]
-    expected = [list(r.difference if differences else r.mean.values()) for r in results]
-    assert drawn_rows(display)[0] == np.ravel(expected).tolist()
-    assert row_names(display) == ["all", "AT", "BE", "CH"]
-    heights = np.array([point.get_ydata()[0] for point in display.points_])
-    assert np.diff(heights).tolist() == [1, 1, 2, 1, 1, 2, 1, 1, 2, 1, 1]
-    assert display.ax_.get_yticks().tolist() == heights[1::3].tolist()
-    names = [f"{a} vs {b}" for a, b in comparison.pairs] if differences else list(comparison.mean)
-    assert legend(display) == [*names, INTERVAL, "1 or 2 queries"]
-    styles = [(point.get_color(), point.get_marker()) for point in display.points_]
-    assert styles == styles[:3] * 4
-    assert len(set(styles[:3])) == 3
-
-
 # Colours, order and styles
 
 
@@ -209,11 +191,6 @@ def test_pairs_without_a_baseline_differ_in_colour_or_marker():
     assert len({(point.get_color(), point.get_marker()) for point in points}) == 10
 
 
-def test_rankers_of_segments_stay_in_the_legend_if_all_have_one_colour():
-    display = from_result(compared(2, segments=np.arange(60) // 30), curve_kwargs={"color": "red"})
-    assert legend(display) == ["ranker 0", "ranker 1", INTERVAL]
-
-
 @pytest.mark.parametrize(
     ("result", "differences"),
     [(compared(4), False), (compared(4), True), (table_of(6), False)],
@@ -228,20 +205,6 @@ def test_sorted_rows_have_the_highest_value_first(result, differences):
     assert bounds == [np.array(bound)[order].tolist() for bound in drawn_rows(plain)[1:]]
     assert row_names(display) == np.array(row_names(plain))[order].tolist()
     assert drawn_rows(display.plot()) == drawn_rows(plain)
-
-
-def test_rankers_of_segments_are_sorted_by_all_queries():
-    y, scores = noisy_rankers(3)
-    scores = {name: scores[name] for name in ("ranker 2", "ranker 0", "ranker 1")}
-    comparison = compare_rankers(y, scores, test="t", segments=SEGMENTS)
-    display = from_result(comparison, sort=True)
-    best = sorted(comparison.mean, key=comparison.mean.get, reverse=True)
-    assert legend(display)[:3] == best
-    assert row_names(display) == ["all", "AT", "BE", "CH"]
-    results = [comparison, *comparison.by_segment.values()]
-    expected = [result.mean[name] for result in results for name in best]
-    assert drawn_rows(display)[0] == expected
-    assert len({point.get_color() for point in display.points_[::3]}) == 1
 
 
 def test_of_many_sorted_segments_the_best_and_the_worst_are_shown():
@@ -260,22 +223,14 @@ def test_curve_kwargs_may_be_a_style_for_each_row(sort):
     assert (first.get_color(), second.get_marker(), third.get_linewidth()) == ("red", "x", 5)
 
 
-def test_curve_kwargs_of_groups_are_those_of_each_ranker():
-    colors = ["red", "lime", "blue"]
-    styles = [{"color": color} for color in colors]
-    display = from_result(compared(3, segments=SEGMENTS), curve_kwargs=styles)
-    assert [point.get_color() for point in display.points_] == colors * 4
-
-
 @pytest.mark.parametrize(
     ("result", "differences", "expected"),
     [
         (compared(4), False, "4 rankers"),
         (compared(4), True, "6 pairs"),
         (table_of(3), False, "3 segments"),
-        (compared(4, segments=np.arange(60) // 30), True, "6 pairs"),
     ],
-    ids=["rankers", "pairs", "segments", "pairs of segments"],
+    ids=["rankers", "pairs", "segments"],
 )
 def test_curve_kwargs_without_an_entry_for_each_row_raise(result, differences, expected):
     with pytest.raises(
@@ -293,14 +248,6 @@ def test_of_many_segments_the_first_and_the_last_are_shown_in_order(n_segments):
     assert drawn_rows(display)[0] == table.mean[rows].tolist()
     expected = names if n_segments <= 40 else [*names[:20], "(1 more)", *names[-20:]]
     assert row_names(display) == expected
-
-
-def test_of_many_segments_of_rankers_whole_groups_are_shown():
-    comparison = compared(3, segments=np.repeat(np.arange(15), 4))
-    display = from_result(comparison)
-    expected = ["all", *map(str, range(5)), "(4 more)", *map(str, range(9, 15))]
-    assert row_names(display) == expected
-    assert len(display.points_) == 12 * 3
 
 
 def test_segments_that_cannot_be_scored_have_no_row():
@@ -336,7 +283,6 @@ MAKE = {
         compared(2, LONG, metric=relevance_of_the_first_document), **options
     ),
     "2 rows": lambda **options: from_result(compared(2), **options),
-    "groups": lambda **options: from_result(compared(4, segments=SEGMENTS), **options),
     "24 rows": lambda **options: from_result(table_of(24), **options),
     "10 pairs": lambda **options: from_result(compared(5, LONG), differences=True, **options),
 }
@@ -361,17 +307,15 @@ def test_ax_name_curve_kwargs_and_despine_are_as_in_scikit_learn(display):
 # Several metrics
 
 
-def family(**options):
+def family():
     margin = {"NDCG@1": 0.1, "NDCG@5": 0.02}
-    return compared(3, k=[1, 5], baseline="ranker 0", margin=margin, **options)
+    return compared(3, k=[1, 5], baseline="ranker 0", margin=margin)
 
 
 @pytest.mark.parametrize("differences", [False, True])
-@pytest.mark.parametrize("segmented", [False, True])
-def test_from_result_draws_one_of_several_metrics(differences, segmented):
-    options = {"segments": np.arange(60) // 30} if segmented else {}
-    display = from_result(family(**options), measure="NDCG@5", differences=differences)
-    alone = compared(3, k=5, baseline="ranker 0", margin=0.02, **options)
+def test_from_result_draws_one_of_several_metrics(differences):
+    display = from_result(family(), measure="NDCG@5", differences=differences)
+    alone = compared(3, k=5, baseline="ranker 0", margin=0.02)
     expected = from_result(alone, differences=differences)
     np.testing.assert_allclose(drawn_rows(display), drawn_rows(expected), atol=1e-14)
     assert (row_names(display), legend(display)) == (row_names(expected), legend(expected))

@@ -102,16 +102,6 @@ def test_segments_print_dashes_where_there_is_no_number():
     assert cells["none"] == ["-"] * 3
 
 
-def test_comparison_prints_its_segments_with_their_numbers_of_queries():
-    result = compare_rankers(Y, SCORES, test="t", baseline="poor", segments=SEGMENTS)
-    header, *rows = repr(result).split("\n\n")[2].splitlines()
-    assert header.split()[:4] == ["segment", "queries", "first", "second"]
-    expected = [[name, "20", *pair] for name in ("AT", "BE") for pair in result.pairs]
-    assert [row.split()[:4] for row in rows] == expected
-    difference = result.by_segment["BE"].difference[0]
-    assert rows[2].split()[4] == f"{difference:+.4f}"
-
-
 def test_to_frame_of_pairs_has_a_column_for_each_number():
     values = {name: ndcg_samples(Y, each) for name, each in SCORES.items()}
     rows = COMPARED.to_frame().to_dict("index")
@@ -152,7 +142,7 @@ def test_to_frame_of_rankers_and_queries():
     assert queries.columns.name == "NDCG@10"
     with pytest.raises(ValueError, match="of must be one of 'pairs', 'rankers', .*; got 'models'"):
         result.to_frame("models")
-    with pytest.raises(ValueError, match="of='segments' needs the segments of"):
+    with pytest.raises(ValueError, match="of must be one of .*; got 'segments'"):
         result.to_frame("segments")
 
 
@@ -162,27 +152,6 @@ def test_to_frame_of_rankers_is_the_table_of_a_slide():
     cells = [cell.strip() for cell in table.splitlines()[2].split("|")]
     numbers = COMPARED.mean["good"], *(bound[0] for bound in COMPARED.interval)
     assert cells == ["", "good", *(f"{number:.2f}" for number in numbers), ""]
-
-
-def test_to_frame_of_segments_has_a_row_for_each_ranker():
-    result = compare_rankers(Y, SCORES, k=5, test="t", segments=SEGMENTS)
-    frame = result.to_frame("segments")
-    assert frame.index.tolist() == [(name, ranker) for name in ("AT", "BE") for ranker in SCORES]
-    assert frame.index.names == ["segment", "ranker"]
-    for name, own in (("AT", slice(20)), ("BE", slice(20, 40))):
-        alone = ndcg_interval(Y[own], SCORES["poor"][own], k=5, method="t")
-        row = frame.loc[(name, "poor")]
-        assert (row["metric"], row["n_queries"], row["judged"]) == ("NDCG@5", 20, 1)
-        expected = [alone.mean, *alone.confidence_interval]
-        assert row[["mean", "low", "high"]].tolist() == pytest.approx(expected, abs=1e-13)
-
-
-def test_to_frame_of_segments_of_several_columns_and_names_that_are_tuples():
-    scores = {(name, 1): score for name, score in SCORES.items()}
-    segments = [np.arange(40) % 2, np.repeat(["AT", "BE"], 20)]
-    frame = compare_rankers(Y, scores, test="t", segments=segments).to_frame("segments")
-    assert frame.index[0] == ((0, "AT"), ("good", 1))
-    assert len(frame) == 4 * 3
 
 
 @pytest.mark.parametrize(
@@ -197,10 +166,10 @@ def test_to_frame_of_segments_of_several_columns_and_names_that_are_tuples():
 def test_everything_that_shows_a_number_says_what_it_is(options, label):
     one = ndcg_interval(Y, SCORES["good"], method="t", **options)
     table = ndcg_by_segment(Y, SCORES["good"], segments=SEGMENTS, method="t", **options)
-    result = compare_rankers(Y, SCORES, test="t", segments=SEGMENTS, **options)
+    result = compare_rankers(Y, SCORES, test="t", **options)
     assert one.metric == table.metric == result.metric == label
     for shown in (one, table, result):
         assert re.search(rf"(^| ){re.escape(label)}( \d|  |$)", repr(shown), re.MULTILINE)
-    frames = [table.to_frame(), *map(result.to_frame, ("pairs", "rankers", "segments"))]
+    frames = [table.to_frame(), *map(result.to_frame, ("pairs", "rankers"))]
     assert all(set(frame["metric"]) == {label} for frame in frames)
     assert result.to_frame("queries").columns.name == label

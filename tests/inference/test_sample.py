@@ -108,16 +108,6 @@ def test_few_queries_are_warned_of_once(n, weight):
     assert len(caught) == 1
 
 
-def test_tests_of_pairs_are_exact_where_few_differ():
-    values = np.r_[np.linspace(0, 0.5, 3), np.ones(27)]
-    compare_rankers(
-        np.ones((30, 2)),
-        {"a": np.c_[values, values], "b": np.ones((30, 2))},
-        metric=lambda y, s: s[0],
-        segments=np.arange(30) // 15,
-    )
-
-
 WEAK_SEGMENTS = {
     "clusters": (np.linspace(0, 1, 40), np.arange(40) // 4 // 2, "too few clusters[.]"),
     "values": (np.r_[np.linspace(0, 1, 25), np.ones(15)], None, "too few queries that differ"),
