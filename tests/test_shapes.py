@@ -129,7 +129,7 @@ TAKES = {
     explained_difference: ["sample_weight"],
     display: ["sample_weight"],
     interval: ["sample_weight", "clusters"],
-    by_segment: ["sample_weight", "segments", "clusters"],
+    by_segment: ["sample_weight", "segments"],
     compared: ["sample_weight", "clusters"],
 }
 # how truths and lists are read of what is by user, and how values of queries are

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtrit
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, Floats, Ints, Weights
@@ -20,7 +19,6 @@ from sklearn_ndcg._metrics.curve import to_all_cutoffs, value_blocks
 from sklearn_ndcg._metrics.measure import NDCG, Measure, NDCGOptions
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.values import Values
-from sklearn_ndcg._rows.label_texts import shown_labels
 from sklearn_ndcg.inference import _sample, _statistics
 from sklearn_ndcg.inference._options import Inference, Metric, measure_of, tails
 from sklearn_ndcg.inference._results import ConfidenceInterval, NDCGInterval, SegmentTable
@@ -169,7 +167,9 @@ def ndcg_interval(
     rankings = rankings_of(y_true, y_score, groups, sample_weight)
     measure = rankings.as_read(measure)
     sample = Sample.of([(rankings, measure)], clusters)
-    return _intervals(sample, {}, measure, inference)[0]
+    _warn_of_equal_values(sample, measure)
+    (generator,) = inference.generators(0)
+    return _interval(measure, inference, sample, generator)
 
 
 def ndcg_by_segment(
@@ -181,12 +181,10 @@ def ndcg_by_segment(
     sample_weight: Weights | None = None,
     metric: Metric | None = None,
     segments: Any,
-    baseline: Any = None,
     confidence_level: float = 0.95,
     n_resamples: int = 9999,
     method: Method = "BCa",
     random_state: Any = None,
-    clusters: Any = None,
     **options: Unpack[NDCGOptions],
 ) -> SegmentTable:
     """NDCG of each segment of the queries, and of all, with confidence intervals.
@@ -219,14 +217,6 @@ def ndcg_by_segment(
         combination is a segment. For rows of lists a mapping or Series from query, or one per query
         where these are numbered.
 
-    baseline : a segment, default=None
-        The segment that all others are compared with, such as last month or the control arm of an
-        A/B test: see `SegmentTable`. The segments have different queries, so this is Welch's t
-        test, which is not paired. With `clusters`, the standard error is that of leaving out each
-        cluster, from both segments if it is in both, and the degrees of freedom are those of the
-        effective numbers of clusters. To compare rankers on the same queries, use
-        `compare_rankers`.
-
     confidence_level : float, default=0.95
         Level of each interval, between 0 and 1. At 0.95 one of 20 intervals misses its true value,
         on average.
@@ -240,9 +230,6 @@ def ndcg_by_segment(
     random_state : int, RandomState, Generator or None, default=None
         Source of the resamples.
 
-    clusters : array-like of shape (n_documents,) or (n_queries,), default=None
-        One cluster id per row, if queries depend on each other, as in `ndcg_interval`.
-
     **options
         Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and
         `undefined`. With `metric` only `undefined`.
@@ -255,8 +242,7 @@ def ndcg_by_segment(
     Raises
     ------
     ValueError
-        As in `ndcg_interval`, and if a query has rows in several segments, or `baseline` is not
-        one of the segments.
+        As in `ndcg_interval`, and if a query has rows in several segments.
 
     TypeError
         If an option is unknown.
@@ -265,7 +251,7 @@ def ndcg_by_segment(
     -----
     UserWarning
         As in `ndcg_interval`, for all queries and once for all segments. With fewer than two
-        queries or clusters the interval of a segment is nan.
+        queries the interval of a segment is nan.
 
     UndefinedMetricWarning
         As in `ndcg_score`.
@@ -274,14 +260,6 @@ def ndcg_by_segment(
     --------
     compare_rankers : Compares rankers on the same queries.
     frames.ndcg_by_query : Results of queries of tables, which the table's engine averages.
-
-    References
-    ----------
-    Welch, B. L. (1947). The generalization of "Student's" problem when several different population
-    variances are involved. Biometrika, 34(1/2), 28-35.
-
-    Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance components.
-    Biometrics Bulletin, 2(6), 110-114.
 
     Examples
     --------
@@ -298,16 +276,6 @@ def ndcg_by_segment(
     new user   0.7586  [0.7342, 0.7808]          0.0119       50         0
     old user   0.8371  [0.8237, 0.8491]          0.0065      150         0
     all        0.8175  [0.8048, 0.8291]          0.0061      200         0
-
-    How the new users differ from the old ones:
-
-    >>> by = {"segments": segments, "baseline": "old user"}
-    >>> table = ndcg_by_segment(y_true, y_score, k=10, random_state=0, **by)
-    >>> table.to_frame()[["difference", "difference_low", "difference_high"]].round(3)
-              difference  difference_low  difference_high
-    segment
-    new user      -0.078          -0.106           -0.051
-    old user         NaN             NaN              NaN
     """
     if segments is None:
         raise ValueError("segments is None: pass one id per row, or several columns of ids.")
@@ -318,18 +286,20 @@ def ndcg_by_segment(
         random_state=random_state,
         method=method,
     )
-    _sample.refuse_reordered_rows(y_true, clusters=clusters, segments=segments)
+    _sample.refuse_reordered_rows(y_true, segments=segments)
     rankings = rankings_of(y_true, y_score, groups, sample_weight)
     measure = rankings.as_read(measure)
-    sample, samples = Sample.with_segments([(rankings, measure)], segments, clusters)
-    number = None if baseline is None else _number_of(baseline, list(samples))
-    overall, by_segment = _intervals(sample, samples, measure, inference)
-    intervals = list(by_segment.values())
+    sample, samples = Sample.with_segments([(rankings, measure)], segments)
+    _warn_of_equal_values(sample, measure)
+    _sample.warn_of_weak_segments(samples)
+    generators = inference.generators(len(samples))
+    of_sample = partial(_interval, measure, inference)
+    overall, *intervals = map(of_sample, [sample, *samples.values()], generators)
     means = np.array([interval.mean for interval in intervals])
     bounds = np.array([interval.confidence_interval for interval in intervals]).T
-    table = SegmentTable(
+    return SegmentTable(
         metric=overall.metric,
-        segments=list(by_segment),
+        segments=list(samples),
         mean=means,
         confidence_interval=ConfidenceInterval(*bounds),
         standard_error=np.array([interval.standard_error for interval in intervals]),
@@ -338,27 +308,10 @@ def ndcg_by_segment(
         judged=np.array([interval.judged for interval in intervals]),
         overall=overall,
     )
-    if number is None:
-        return table
-    largest = _statistics.largest_of(sample.values)[0]
-    difference = _statistics.differences_of(means, means[number], largest)
-    difference[number] = np.nan
-    half, pvalue = _unpaired(list(samples.values()), number, difference, inference)
-    low, high = measure.limits
-    bounds = np.clip([difference - half, difference + half], low - high, high - low)
-    return replace(
-        table,
-        baseline=table.segments[number],
-        difference=difference,
-        difference_interval=ConfidenceInterval(*bounds),
-        pvalue=pvalue,
-    )
 
 
-def _intervals(
-    sample: Sample, segments: dict[Any, Sample], measure: Measure, inference: Inference
-) -> tuple[NDCGInterval, dict[Any, NDCGInterval]]:
-    """Intervals of all queries and of each segment."""
+def _warn_of_equal_values(sample: Sample, measure: Measure) -> None:
+    """Warn if most queries have one value, and fewer than ten another."""
     values, weight = sample.cluster_means(sample.values)
     units = "queries" if sample.clusters is None else "clusters"
     value, n_others = _statistics.commonest(values[0])
@@ -372,12 +325,6 @@ def _intervals(
             f"Only {n_others} of {len(weight)} {units} differ from {float(f'{value:.4g}')}: the "
             f"interval is unreliable if fewer than {_sample.LEAST} do. Take more {units}."
         )
-    _sample.warn_of_weak_segments(segments)
-    generators = inference.generators(len(segments))
-    every = [sample, *segments.values()]
-    of_sample = partial(_interval, measure, inference)
-    overall, *others = map(of_sample, every, generators)
-    return overall, dict(zip(segments, others, strict=True))
 
 
 def _interval(
@@ -421,42 +368,6 @@ def _bounds(
         levels = _statistics.widened_levels(levels, value, values[0], weight)
     levels = _statistics.bca_levels(levels, value, means, values[0], weight, clustered)
     return np.quantile(means, levels), float(means.std(ddof=1))
-
-
-def _unpaired(
-    samples: list[Sample], number: int, difference: Floats, inference: Inference
-) -> tuple[Floats, Floats]:
-    """Half the width of the interval of each difference from a sample, and its p-value.
-
-    Both are nan for this sample itself, and where there are fewer than two queries or clusters.
-    """
-    half, pvalue = np.full((2, len(samples)), np.nan)
-    estimates = {}
-    for other, sample in enumerate(samples):
-        (values,), weight = sample.cluster_means(sample.values)
-        if len(weight) > 1:
-            estimates[other] = _statistics.IndependentMean.of(values, weight, sample.units)
-    baseline = estimates.pop(number, None)
-    if baseline is not None and estimates:
-        known = list(estimates)
-        error, df = _statistics.unpaired_errors(list(estimates.values()), baseline)
-        half[known] = error * stdtrit(df, tails(inference.confidence_level)[1])
-        statistic = _statistics.t_statistic(difference[known], error)
-        pvalue[known] = _statistics.holm(2 * stdtr(df, -np.abs(statistic)))
-    return half, pvalue
-
-
-def _number_of(baseline: Any, segments: list[Any]) -> int:
-    """The number of the segment with this id."""
-    with suppress(ValueError):
-        return segments.index(baseline)
-    names = [shown_labels([name]) for name in segments]  # dates of several libraries show alike
-    with suppress(ValueError):
-        return names.index(shown_labels([baseline]).strip("'"))
-    raise ValueError(
-        f"baseline must be one of the {len(segments)} segments, {shown_labels(segments)}, got "
-        f"{baseline!r}."
-    )
 
 
 def curve_interval(

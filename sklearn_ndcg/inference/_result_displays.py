@@ -474,7 +474,8 @@ class _Rows(NamedTuple):
         values = _values(result, differences)
         n = len(values)
         order = np.argsort(-values[:, 1], kind="stable") if sort else np.arange(n)
-        labels, members = [names[number] for number in order], []
+        labels = [names[number] for number in order]
+        members: list[str] = []
         groups, numbers = list(values[order, np.newaxis]), list(order[:, np.newaxis])
         scored = [row for row, group in enumerate(groups) if not np.isnan(group[:, 1]).all()]
         scored = scored or list(range(len(groups)))

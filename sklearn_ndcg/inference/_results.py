@@ -157,21 +157,6 @@ class SegmentTable:
     overall : NDCGInterval
         The NDCG of all queries: what `ndcg_interval` returns.
 
-    baseline : Any
-        The segment that the others are compared with; None if there is none.
-
-    difference : ndarray of shape (n_segments,), or None
-        The mean of each segment minus that of the baseline, whose own is nan. None without a
-        baseline.
-
-    difference_interval : ConfidenceInterval or None
-        Bounds of each difference, by Student's t for unequal variances (Welch), for each segment
-        alone: `low` and `high`. They are nan if the segment or the baseline has fewer than two
-        queries or clusters.
-
-    pvalue : ndarray of shape (n_segments,), or None
-        Two-sided p-value of each difference, with Holm's correction for their number.
-
     See Also
     --------
     ndcg_by_segment : Computes it.
@@ -208,10 +193,6 @@ class SegmentTable:
     n_left_out: NDArray[np.intp]
     judged: Floats
     overall: NDCGInterval
-    baseline: Any = None
-    difference: Floats | None = None
-    difference_interval: ConfidenceInterval | None = None
-    pvalue: Floats | None = None
 
     def __repr__(self) -> str:
         whole = self.overall
@@ -228,23 +209,7 @@ class SegmentTable:
         }
         if whole.judged != 1:
             columns["judged"] = list(map(share_text, (*self.judged, whole.judged)))
-        if self.difference is None or self.difference_interval is None or self.pvalue is None:
-            return str(_table(columns))
-        level = percent(whole.confidence_level)
-        others = [n for n, name in enumerate(self.segments) if name != self.baseline]
-        bounds = np.transpose(self.difference_interval)[others]
-        of_others = {
-            "segment": [label_text(self.segments[n]) for n in others],
-            "difference": [_known(value, f"{value:+.4f}") for value in self.difference[others]],
-            f"{level} CI": [_known(low, f"[{low:+.4f}, {high:+.4f}]") for low, high in bounds],
-            "p": [_known(value, _pvalue_text(value)) for value in self.pvalue[others]],
-        }
-        n_tests = int(np.count_nonzero(~np.isnan(self.pvalue)))
-        note = (
-            f"difference: from {label_text(self.baseline)}, not paired.\n"
-            f"p (Welch, Holm): corrected for {_count(n_tests, 'segment')}."
-        )
-        return "\n\n".join(map(str, (_table(columns), _table(of_others), note)))
+        return str(_table(columns))
 
     def to_frame(self) -> Any:
         """Get the table as a pandas DataFrame.
@@ -252,8 +217,7 @@ class SegmentTable:
         Returns
         -------
         pandas.DataFrame
-            One row per segment, without the row of all queries; with a baseline also the columns
-            `difference`, `difference_low`, `difference_high` and `pvalue`.
+            One row per segment, without the row of all queries.
         """
         low, high = self.confidence_interval
         columns: dict[str, Any] = {
@@ -267,10 +231,6 @@ class SegmentTable:
             "n_left_out": self.n_left_out,
             "judged": self.judged,
         }
-        if self.difference_interval is not None:
-            low, high = self.difference_interval
-            bounds = {"difference_low": low, "difference_high": high}
-            columns |= {"difference": self.difference, **bounds, "pvalue": self.pvalue}
         return _frame(columns, ["segment"])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,8 +47,7 @@ class Sample:
     Of several measures the rows are those of the first, at each of its cutoffs, then of the second.
     `clusters` has the number of each query's cluster, or is None if all are independent.
     `judged` has the shares of judged documents, also of queries that are left out; it is None if
-    every document is judged and returned. `left_out` has the reasons, for lists. `units` has the
-    number of each cluster, or each query without clusters, among all; of a segment or all queries.
+    every document is judged and returned. `left_out` has the reasons, for lists.
     """
 
     values: Floats
@@ -58,7 +57,6 @@ class Sample:
     n_left_out: int
     judged: JudgedShares | None
     left_out: Mapping[str, int] | None = None
-    units: Ints = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
     @classmethod
     def of(
@@ -76,10 +74,10 @@ class Sample:
 
     @classmethod
     def with_segments(
-        cls, scored: Sequence[tuple[Rankings, Measure]], segments: Any, clusters: Any = None
+        cls, scored: Sequence[tuple[Rankings, Measure]], segments: Any
     ) -> tuple[Sample, dict[Any, Sample]]:
         """The queries that can be scored: all of them, and those of each segment."""
-        every, (rankings, _) = cls._of_all(scored, clusters), scored[0]
+        every, (rankings, _) = cls._of_all(scored, None), scored[0]
         names, segment_of = _segments_of(rankings, segments, every.weight)
         sample = every._scored(rankings)
         order = np.argsort(segment_of, kind="stable")
@@ -141,16 +139,15 @@ class Sample:
     def _take(self, members: Ints) -> Sample:
         """The queries that are members and have a weight, as a sample of their own."""
         scored = members[self.weight[members] > 0]
-        weight, clusters, units = self.weight[scored], None, scored
+        weight, clusters = self.weight[scored], None
         if self.clusters is not None:
-            units, clusters = np.unique(self.clusters[scored], return_inverse=True)
-            if len(units) == len(weight):
-                units, clusters = self.clusters[scored], None
+            numbers, clusters = np.unique(self.clusters[scored], return_inverse=True)
+            clusters = None if len(numbers) == len(weight) else clusters
         values, labels = self.values[:, scored], self.labels[scored]
         n_left_out = len(members) - len(scored)
         judged = None if self.judged is None else self.judged.take(members)
         weight = weight / weight.max(initial=0)
-        return Sample(values, weight, labels, clusters, n_left_out, judged, units=units)
+        return Sample(values, weight, labels, clusters, n_left_out, judged)
 
     @property
     def unit_weights(self) -> Floats:
@@ -253,12 +250,10 @@ def warn_of_weak_segments(segments: Mapping[Any, Sample]) -> None:
 
 def _weakness(sample: Sample) -> str:
     """Why intervals of a sample are unreliable; empty if they are not."""
-    units = "queries" if sample.clusters is None else "clusters"
-    if are_too_few(sample.unit_weights):
-        return f"too few {units}"
-    (values,), _ = sample.cluster_means(sample.values)
-    if commonest(values)[1] < LEAST:
-        return f"too few {units} that differ from most of them"
+    if are_too_few(sample.weight):
+        return "too few queries"
+    if commonest(sample.values[0])[1] < LEAST:
+        return "too few queries that differ from most of them"
     return ""
 
 
