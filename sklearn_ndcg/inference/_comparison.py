@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Unpack
 
 import numpy as np
@@ -13,11 +13,11 @@ from sklearn_ndcg._checks import Cutoff, Weights
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.array_rankings import rankings_of_several, refuse_beside_lists
 from sklearn_ndcg._metrics.list_rankings import ListRankings
-from sklearn_ndcg._metrics.measure import Measure, NDCGOptions, has_several_cutoffs
+from sklearn_ndcg._metrics.measure import Measure, NDCGOptions
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._rows.columns import column_names
-from sklearn_ndcg.inference._options import Inference, Metric, measures_of
-from sklearn_ndcg.inference._pairs import Design, Margin, Metrics
+from sklearn_ndcg.inference._options import Inference, Metric, measure_of
+from sklearn_ndcg.inference._pairs import Design
 from sklearn_ndcg.inference._results import Comparison
 from sklearn_ndcg.inference._sample import Sample, refuse_reordered_rows
 from sklearn_ndcg.inference._statistics import Test
@@ -37,13 +37,13 @@ def compare_rankers(
     y_scores: Mapping[Any, ArrayLike] | None = None,
     *,
     groups: ArrayLike | None = None,
-    k: Cutoff | Sequence[Cutoff] = None,
+    k: Cutoff = None,
+    metric: Metric | None = None,
     sample_weight: Weights | None = None,
-    metric: Metric | Mapping[str, Metric | None] | None = None,
     baseline: Any = None,
+    margin: float | None = None,
     test: Test = "permutation",
     confidence_level: float = 0.95,
-    margin: Margin | None = None,
     n_resamples: int = 9999,
     random_state: Any = None,
     clusters: Any = None,
@@ -66,23 +66,26 @@ def compare_rankers(
     groups : array-like of shape (n_documents,) or str, default=None
         The query id of each row, as in `ndcg_score`.
 
-    k : int, None, "retrieved" or list of these, default=None
-        Cutoff, as in `ndcg_score`. In a list each cutoff is a metric of its own: every pair is
-        compared by each, and p-values are corrected for all of them.
+    k : int, None or "retrieved", default=None
+        Cutoff, as in `ndcg_score`.
 
-    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
-        Weights, as in `ndcg_score`.
-
-    metric : callable or mapping from name, default=None
+    metric : callable, default=None
         A function of the relevance and the scores of one query, ``metric(y_true, y_score)``, in
         place of NDCG, as in `make_query_scorer`; a larger value is better. Bind its options with
         `functools.partial`; of the options below only `undefined` applies. For rows of lists it
         gets the documents in their order, and then those that were not returned, whose score is
-        ``-inf``: ``ranked = y_true[y_score > -np.inf]``. A query without a list is 0. A mapping has
-        several, and None for NDCG: ``{"NDCG": None, "MRR": reciprocal_rank}``.
+        ``-inf``: ``ranked = y_true[y_score > -np.inf]``. A query without a list is 0.
+
+    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
+        Weights, as in `ndcg_score`.
 
     baseline : a name in `y_scores`, default=None
         The ranker that all others are compared with. None compares all pairs.
+
+    margin : float, default=None
+        The loss that you accept: of NDCG, between 0 and 1. Each pair then has a verdict: "better",
+        "not worse", "worse" or "undecided", see `Comparison`. "not worse" is wrong in about ``(1 -
+        confidence_level) / 2`` of the cases in which the first ranker is worse by the margin.
 
     test : {"permutation", "t"}, default="permutation"
         "permutation" is Fisher's randomization test: the two values of a query are exchangeable
@@ -91,13 +94,6 @@ def compare_rankers(
 
     confidence_level : float, default=0.95
         Level of the intervals of the differences, between 0 and 1.
-
-    margin : float or mapping from metric, default=None
-        The loss of NDCG that you accept, between 0 and 1. For several metrics pass one for all, if
-        their values are from 0 to 1, or one for each: ``{"NDCG@10": 0.01, "MRR": 0.02}``. Each pair
-        then has a verdict: "better", "not worse", "worse" or "undecided", see `Comparison`. "not
-        worse" is wrong in about ``(1 - confidence_level) / 2`` of the cases in which the first
-        ranker is worse by the margin.
 
     n_resamples : int, default=9999
         Number of random assignments, if not all are tried; not used by ``test="t"``.
@@ -180,7 +176,7 @@ def compare_rankers(
     p (permutation, Holm): corrected for 3 pairs.
     effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses.
     """
-    measures = measures_of(compare_rankers, metric, k, options)
+    measure = measure_of(compare_rankers, metric, k, options)
     inference = Inference(
         confidence_level=confidence_level,
         n_resamples=n_resamples,
@@ -189,50 +185,41 @@ def compare_rankers(
     )
     rankings = rankings_of_rankers(y_true, y_scores, groups, sample_weight, least=2)
     refuse_reordered_rows(y_true, clusters=clusters)
-    measures = [(name, rankings.as_read(measure)) for name, measure in measures]
-    several = isinstance(metric, Mapping) or has_several_cutoffs(measures[0][1])
+    measure = rankings.as_read(measure)
     design = Design(
-        metrics=Metrics.of(measures, several),
+        label=measure.labels()[0],
+        limits=measure.limits,
         rankers=list(rankings.scores),
         baseline=baseline,
         margin=margin,
         inference=inference,
     )
-    scored = [(rankings, measure) for _, measure in measures]
-    sample = Sample.of(scored, clusters)
+    sample = Sample.of(rankings, measure, clusters)
     result = design.compare(sample)
-    warn_of_shares(sample, scored, design.rankers)
+    warn_of_shares(sample, measure, design.rankers)
     return result
 
 
-def warn_of_shares(
-    sample: Sample, scored: Sequence[tuple[Rankings, Measure]], rankers: list[Any]
-) -> None:
+def warn_of_shares(sample: Sample, measure: Measure, rankers: list[Any]) -> None:
     """Warn if rankers differ in what they return that is judged, or in what they answer."""
     if sample.judged is None:
         return
-    shares = np.array(sample.judged.means()[0]).reshape(-1, len(rankers))
-    known = np.array(sample.shares()[0]).reshape(shares.shape)
-    unjudged = [measure.unjudged for _, measure in scored for _ in measure.cutoffs]
-    is_answered = sample.judged.is_answered()[: len(rankers)]
-    n_answered = sample.judged.n_answered()[: len(rankers)]
-    for judged, is_known, rule in zip(shares, ~np.isnan(known).any(axis=1), unjudged, strict=True):
-        fewest, most = judged.argmin(), judged.argmax()
-        of_fewest, of_most = f"{rankers[fewest]!r}", f"{rankers[most]!r}"
-        if judged[fewest] == 0 < judged[most] and n_answered[fewest]:
-            _checks.warn(
-                f"The truth has none of the first documents that {of_fewest} returned, but "
-                f"{judged[most]:.0%} of those of {of_most}. Does {of_fewest} write ids as the "
-                "truth does?"
-            )
-            break
-        if judged[fewest] > 0 and is_known and judged[most] - judged[fewest] > _MANY:
-            _checks.warn(
-                f"Of the first documents that {of_fewest} returned, {judged[fewest]:.0%} are "
-                f"judged, compared with {judged[most]:.0%} for {of_most}. {_UNJUDGED_MEANS[rule]} "
-                "Consider judging more."
-            )
-            break
+    judged, known = np.array(sample.judged.means()[0]), np.array(sample.shares()[0])
+    is_answered, n_answered = sample.judged.is_answered(), sample.judged.n_answered()
+    fewest, most = judged.argmin(), judged.argmax()
+    of_fewest, of_most = f"{rankers[fewest]!r}", f"{rankers[most]!r}"
+    if judged[fewest] == 0 < judged[most] and n_answered[fewest]:
+        _checks.warn(
+            f"The truth has none of the first documents that {of_fewest} returned, but "
+            f"{judged[most]:.0%} of those of {of_most}. Does {of_fewest} write ids as the "
+            "truth does?"
+        )
+    elif judged[fewest] > 0 and not np.isnan(known).any() and judged[most] - judged[fewest] > _MANY:
+        _checks.warn(
+            f"Of the first documents that {of_fewest} returned, {judged[fewest]:.0%} are "
+            f"judged, compared with {judged[most]:.0%} for {of_most}. "
+            f"{_UNJUDGED_MEANS[measure.unjudged]} Consider judging more."
+        )
     n_judged = is_answered.shape[1]
     least, most = n_answered.min(), n_answered.max()
     n_missing = n_judged - np.count_nonzero(is_answered.any(axis=0))

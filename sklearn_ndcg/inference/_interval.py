@@ -32,8 +32,8 @@ def ndcg_interval(
     *,
     groups: ArrayLike | None = None,
     k: Cutoff = None,
-    sample_weight: Weights | None = None,
     metric: Metric | None = None,
+    sample_weight: Weights | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 9999,
     method: Method = "BCa",
@@ -61,12 +61,12 @@ def ndcg_interval(
     k : int, None or "retrieved", default=None
         Cutoff, as in `ndcg_score`.
 
-    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
-        Weights, as in `ndcg_score`. A resampled query keeps its weight.
-
     metric : callable, default=None
         A function of the relevance and the scores of one query, ``metric(y_true, y_score)``, in
         place of NDCG, as in `compare_rankers`.
+
+    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
+        Weights, as in `ndcg_score`. A resampled query keeps its weight.
 
     confidence_level : float, default=0.95
         Level of the interval, between 0 and 1.
@@ -166,7 +166,7 @@ def ndcg_interval(
     _sample.refuse_reordered_rows(y_true, clusters=clusters)
     rankings = rankings_of(y_true, y_score, groups, sample_weight)
     measure = rankings.as_read(measure)
-    sample = Sample.of([(rankings, measure)], clusters)
+    sample = Sample.of(rankings, measure, clusters)
     _warn_of_equal_values(sample, measure)
     (generator,) = inference.generators(0)
     return _interval(measure, inference, sample, generator)
@@ -176,11 +176,11 @@ def ndcg_by_segment(
     y_true: ArrayLike | Rows,
     y_score: ArrayLike | None = None,
     *,
+    segments: Any,
     groups: ArrayLike | None = None,
     k: Cutoff = None,
-    sample_weight: Weights | None = None,
     metric: Metric | None = None,
-    segments: Any,
+    sample_weight: Weights | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 9999,
     method: Method = "BCa",
@@ -200,22 +200,22 @@ def ndcg_by_segment(
     y_score : array-like of the shape of `y_true`, default=None
         Predicted scores, as in `ndcg_score`.
 
+    segments : array-like of shape (n_documents,) or (n_queries,), or several columns
+        The segment of each row, of any kind that `groups` takes. With several columns each distinct
+        combination is a segment. For rows of lists a mapping or Series from query, or one per query
+        where these are numbered.
+
     groups : array-like of shape (n_documents,) or str, default=None
         The query id of each row, as in `ndcg_score`.
 
     k : int, None or "retrieved", default=None
         Cutoff, as in `ndcg_score`.
 
-    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
-        Weights, as in `ndcg_score`.
-
     metric : callable, default=None
         A function of the relevance and the scores of one query, as in `ndcg_interval`.
 
-    segments : array-like of shape (n_documents,) or (n_queries,), or several columns
-        The segment of each row, of any kind that `groups` takes. With several columns each distinct
-        combination is a segment. For rows of lists a mapping or Series from query, or one per query
-        where these are numbered.
+    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
+        Weights, as in `ndcg_score`.
 
     confidence_level : float, default=0.95
         Level of each interval, between 0 and 1. At 0.95 one of 20 intervals misses its true value,
@@ -289,7 +289,7 @@ def ndcg_by_segment(
     _sample.refuse_reordered_rows(y_true, segments=segments)
     rankings = rankings_of(y_true, y_score, groups, sample_weight)
     measure = rankings.as_read(measure)
-    sample, samples = Sample.with_segments([(rankings, measure)], segments)
+    sample, samples = Sample.with_segments(rankings, measure, segments)
     _warn_of_equal_values(sample, measure)
     _sample.warn_of_weak_segments(samples)
     generators = inference.generators(len(samples))

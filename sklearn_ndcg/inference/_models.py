@@ -13,9 +13,22 @@ from sklearn import get_config
 from sklearn.model_selection import cross_validate
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from sklearn_ndcg._checks import Floats, Ids, Ints, names_groups, naming_ranker, to_host
+from sklearn_ndcg._checks import (
+    Floats,
+    Ids,
+    Ints,
+    names_groups,
+    naming_ranker,
+    to_host,
+)
 from sklearn_ndcg._metrics.array_rankings import rankings_of_several
-from sklearn_ndcg._metrics.measure import DCG, Measure, QueryFunction, has_several_cutoffs
+from sklearn_ndcg._metrics.measure import (
+    DCG,
+    Measure,
+    QueryFunction,
+    has_several_cutoffs,
+    refuse_several,
+)
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._rows.columns import count_rows, take_rows, values_by
 from sklearn_ndcg._rows.grouping import Grouping
@@ -24,8 +37,8 @@ from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg._selection.scorers import GroupedScorer, with_metadata
 from sklearn_ndcg._selection.splitters import CV, QuerySplitter, row_numbers
 from sklearn_ndcg.inference._comparison import warn_of_shares
-from sklearn_ndcg.inference._options import Inference, check_names
-from sklearn_ndcg.inference._pairs import Design, Margin, Metrics
+from sklearn_ndcg.inference._options import Inference
+from sklearn_ndcg.inference._pairs import Design
 from sklearn_ndcg.inference._results import Comparison
 from sklearn_ndcg.inference._sample import Parts, Sample
 from sklearn_ndcg.inference._statistics import Test
@@ -40,16 +53,16 @@ def compare_models(
     X: Any,
     y: ArrayLike,
     *,
-    scoring: GroupedScorer[Any] | Mapping[str, GroupedScorer[Any]],
+    scoring: GroupedScorer[Any],
     cv: CV = None,
     groups: ArrayLike | None = None,
     params: Mapping[str, Any] | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     baseline: Any = None,
+    margin: float | None = None,
     test: Test = "permutation",
     confidence_level: float = 0.95,
-    margin: Margin | None = None,
     n_resamples: int = 9999,
     random_state: Any = None,
     clusters: Any = None,
@@ -71,10 +84,9 @@ def compare_models(
     y : array-like of shape (n_documents,)
         Relevance.
 
-    scoring : GroupedScorer or mapping from name to GroupedScorer
-        Scorers of `make_ndcg_scorer`, `make_dcg_scorer` or `make_query_scorer`. They say where the
-        query ids are, what is measured and how undefined queries count. Several cutoffs or scorers
-        are several metrics, as in `compare_rankers`.
+    scoring : GroupedScorer
+        A scorer of `make_ndcg_scorer`, `make_dcg_scorer` or `make_query_scorer`. It says where the
+        query ids are, what is measured and how undefined queries count.
 
     cv : int, splitter or iterable of splits, default=None
         How to split, as in `cross_validate`. None is five folds of whole queries. Any splitter
@@ -98,14 +110,14 @@ def compare_models(
     baseline : a name in `models`, default=None
         The model that all others are compared with. None compares all pairs.
 
+    margin : float, default=None
+        The loss that you accept, as in `compare_rankers`: each pair then has a verdict.
+
     test : {"permutation", "t"}, default="permutation"
         As in `compare_rankers`.
 
     confidence_level : float, default=0.95
         Level of the intervals of the differences, between 0 and 1.
-
-    margin : float or mapping from metric, default=None
-        The loss that you accept, as in `compare_rankers`: each pair then has a verdict.
 
     n_resamples : int, default=9999
         Number of random assignments, if not all are tried; not used by ``test="t"``.
@@ -124,11 +136,10 @@ def compare_models(
     Raises
     ------
     TypeError
-        If `models` is not a mapping, or `scoring` has another scorer.
+        If `models` is not a mapping, or `scoring` is another scorer.
 
     ValueError
-        As in `compare_rankers`, or if scorers find query ids in different places. An error of a
-        model is not caught.
+        As in `compare_rankers`. An error of a model is not caught.
 
     Warns
     -----
@@ -185,11 +196,16 @@ def compare_models(
     effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses.
     """
     _check_models(models)
-    _check_scoring(scoring)
-    measures = _measures(scoring)
-    several = isinstance(scoring, Mapping) or has_several_cutoffs(measures[0][1])
+    if not isinstance(scoring, GroupedScorer):
+        raise TypeError(
+            f"scoring must be what make_ndcg_scorer or make_query_scorer returns, got {scoring!r}."
+        )
+    measure = scoring.measure
+    if has_several_cutoffs(measure):
+        refuse_several(measure.cutoffs)
     design = Design(
-        metrics=Metrics.of(measures, several),
+        label=measure.labels(None if isinstance(measure, DCG) else scoring.name)[0],
+        limits=measure.limits,
         rankers=list(models),
         baseline=baseline,
         margin=margin,
@@ -205,23 +221,19 @@ def compare_models(
     if get_config()["enable_metadata_routing"]:
         routed = metadata = metadata if groups is None else metadata | {"groups": groups}
         groups = None
-    scorers = list(scoring.values()) if isinstance(scoring, Mapping) else [scoring]
     data = _Data(X, y, count_rows(X), routed)
     data.check_ids(clusters=clusters)
-    ids = data.ids(scorers)
+    ids = values_by(X, scoring.group_by, data.requested(scoring, "groups"), y)
     if cv is None:
-        cv = QuerySplitter(5, group_by=scorers[0].group_by) if ids is not None else 5
+        cv = QuerySplitter(5, group_by=scoring.group_by) if ids is not None else 5
     options = {"groups": groups, "n_jobs": n_jobs, "verbose": verbose}
-    fitted, tests = _cross_validated(models, X, y, scorers, cv, metadata, **options)
+    fitted, tests = _cross_validated(models, X, y, scoring, cv, metadata, **options)
     tested = _Tested.of(data, tests, ids)
-    scored = data.scored(scorers, [measure for _, measure in measures], fitted, tested)
-    sample = Sample.of(
-        scored,
-        data.take(clusters, tested.rows),
-        tested.parts(scored[0][0]),
-    )
+    rankings, measure = data.scored(scoring, fitted, tested)
+    clusters = data.take(clusters, tested.rows)
+    sample = Sample.of(rankings, measure, clusters, tested.parts(rankings))
     result = design.compare(sample)
-    warn_of_shares(sample, scored, design.rankers)
+    warn_of_shares(sample, measure, design.rankers)
     return result
 
 
@@ -245,19 +257,6 @@ class _Data:
         alias = get_routing_for_object(scorer).score.requests.get(name)
         return self.routed.get(name if alias is True else alias)
 
-    def ids(self, scorers: Sequence[GroupedScorer[Any]]) -> Any:
-        """The query ids of all rows, which all scorers find in one place."""
-        first, *others = scorers
-        groups = self.requested(first, "groups")
-        for scorer in others:
-            is_same = scorer.group_by == first.group_by
-            if not is_same or self.requested(scorer, "groups") is not groups:
-                raise ValueError(
-                    "scoring must have scorers that find the query ids in one place, got group_by="
-                    f"{first.group_by!r} and group_by={scorer.group_by!r}."
-                )
-        return values_by(self.X, first.group_by, groups, self.y)
-
     def take(self, ids: Any, rows: Ints) -> Any:
         """The ids of some rows; they may have several columns, or be None."""
         if ids is None:
@@ -268,35 +267,21 @@ class _Data:
         return [take_rows(column, rows) for column in columns]
 
     def scored(
-        self,
-        scorers: Sequence[GroupedScorer[Any]],
-        measures: Sequence[Measure],
-        fitted: Fitted,
-        tested: _Tested,
-    ) -> list[tuple[Rankings, Measure]]:
-        """The rows of all test sets, with the scores of all models that each measure needs."""
-        y_tested, scored = take_rows(self.y, tested.rows), []
-        scores_by: list[tuple[Any, dict[Any, Floats]]] = []
-        for scorer, measure in zip(scorers, measures, strict=True):
-            # what the scores of a model depend on
-            response = scorer.response_method, getattr(measure, "gain", "linear")
-            scores = next((scores for other, scores in scores_by if other == response), None)
-            if scores is None:
-                scores = {
-                    name: self._scores(scorer, estimators, tested.tests)
-                    for name, estimators in fitted.items()
-                }
-                scores_by.append((response, scores))
-            weight = self.requested(scorer, "sample_weight")
-            weight = None if weight is None else take_rows(weight, tested.rows)
-            rankings = rankings_of_several(y_tested, scores, tested.ids, weight)
-            if not isinstance(measure, QueryFunction):
-                scored.append((rankings, measure))
-                continue
-            metadata = self._metadata(scorer, tested.rows)
-            of_function, rankings = with_metadata(measure, rankings, metadata)
-            scored.append((rankings, of_function))
-        return scored
+        self, scorer: GroupedScorer[Any], fitted: Fitted, tested: _Tested
+    ) -> tuple[Rankings, Measure]:
+        """The rows of all test sets, with the scores of all models, and what measures them."""
+        scores = {
+            name: self._scores(scorer, estimators, tested.tests)
+            for name, estimators in fitted.items()
+        }
+        weight = self.requested(scorer, "sample_weight")
+        weight = None if weight is None else take_rows(weight, tested.rows)
+        y_tested, measure = take_rows(self.y, tested.rows), scorer.measure
+        rankings = rankings_of_several(y_tested, scores, tested.ids, weight)
+        if not isinstance(measure, QueryFunction):
+            return rankings, measure
+        measure, rankings = with_metadata(measure, rankings, self._metadata(scorer, tested.rows))
+        return rankings, measure
 
     def _metadata(self, scorer: GroupedScorer[Any], rows: Ints) -> dict[str, Any]:
         """What a scorer requests for its metric, with the values of these rows."""
@@ -373,55 +358,30 @@ def _check_models(models: Any) -> None:
         raise ValueError(f"models must have at least two with different names, got {names}.")
 
 
-def _check_scoring(scoring: Any) -> None:
-    """Raise unless these are scorers of queries."""
-    scorers = [*scoring.values()] if isinstance(scoring, Mapping) else [scoring]
-    wrong = [scorer for scorer in scorers if not isinstance(scorer, GroupedScorer)]
-    if wrong or not scorers:
-        raise TypeError(
-            "scoring must be what make_ndcg_scorer or make_query_scorer returns, or a mapping from "
-            f"names to these, got {wrong[0] if wrong else scoring!r}."
-        )
-
-
-def _measures(
-    scoring: GroupedScorer[Any] | Mapping[str, GroupedScorer[Any]],
-) -> list[tuple[str | None, Measure]]:
-    """What each scorer measures, with a name of the user or None."""
-    if isinstance(scoring, Mapping):
-        check_names("scoring", scoring)
-        return [(name, scorer.measure) for name, scorer in scoring.items()]
-    measure = scoring.measure
-    return [(None if isinstance(measure, DCG) else scoring.name, measure)]
-
-
 def _cross_validated(
     models: Mapping[Any, Any],
     X: Any,
     y: ArrayLike,
-    scorers: Sequence[GroupedScorer[Any]],
+    scorer: GroupedScorer[Any],
     cv: CV,
     params: Metadata,
     **options: Any,
 ) -> tuple[Fitted, list[Ints]]:
     """The estimators that each model became in each fold, and the rows of the test sets.
 
-    The first scorer scores them, as it warns of incomplete queries; the scores are not used.
+    The scores are not used: the scorer warns of incomplete queries.
     """
-    scorer, *others = scorers
     if getattr(scorer, "undefined", "raise") != "raise":
         # the comparison says once, of all folds, what is undefined
         scorer = copy(scorer).set_params(undefined=0)
-    requested = [get_routing_for_object(each).consumes("score", params) for each in others]
-    by_splitter = get_routing_for_object(cv).consumes("split", params)
+    requested = {name: _requested(model, "fit", params) for name, model in models.items()}
+    by_splitter = _requested(cv, "split", params)
+    by_any = by_splitter.union(*requested.values())
+    by_scorer = _requested(scorer, "score", params)
     fitted: Fitted = {}
     splits: Any = cv
     for name, model in models.items():
-        kept = get_routing_for_object(scorer).consumes("score", params)
-        kept |= get_routing_for_object(model).consumes("fit", params)
-        # what nothing requests is passed, as the error is scikit-learn's
-        left_out = set().union(*requested, by_splitter if fitted else ()) - kept
-        left_out -= set() if fitted else by_splitter
+        own = requested[name] | by_scorer | (set() if fitted else by_splitter)
         with naming_ranker(name, models):
             found = cross_validate(
                 model,
@@ -429,7 +389,8 @@ def _cross_validated(
                 y,
                 scoring=scorer,
                 cv=splits,
-                params={key: params[key] for key in params if key not in left_out},
+                # what nothing requests is passed, as the error is scikit-learn's
+                params={key: params[key] for key in params if key in own or key not in by_any},
                 return_estimator=True,
                 return_indices=True,
                 error_score="raise",
@@ -439,3 +400,10 @@ def _cross_validated(
         train, test = found["indices"]["train"], found["indices"]["test"]
         splits = list(zip(train, test, strict=True))  # drawn once
     return fitted, list(map(row_numbers, test))
+
+
+def _requested(consumer: Any, method: str, params: Metadata) -> set[str]:
+    """Which of the metadata an object requests; none with routing off."""
+    if not get_config()["enable_metadata_routing"]:
+        return set()
+    return set(get_routing_for_object(consumer).consumes(method, params))

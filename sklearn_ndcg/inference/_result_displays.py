@@ -28,7 +28,7 @@ class DifferenceDisplay:
     Parameters
     ----------
     comparison : Comparison
-        The result that is drawn, by one metric.
+        The result that is drawn.
 
     pair : tuple of two names
         One of its pairs.
@@ -81,7 +81,6 @@ class DifferenceDisplay:
         comparison: Comparison,
         *,
         pair: Any = None,
-        measure: str | None = None,
         ax: Any = None,
         **options: Any,
     ) -> DifferenceDisplay:
@@ -95,10 +94,6 @@ class DifferenceDisplay:
         pair : tuple or list of two names, default=None
             The names of two rankers that are compared, in the order of ``comparison.pairs``. None
             takes the only pair.
-
-        measure : str, default=None
-            One of several metrics in ``comparison.metric``, such as "NDCG@5". None takes the only
-            one.
 
         ax : matplotlib Axes, default=None
             Where to draw. None makes a new figure.
@@ -114,9 +109,8 @@ class DifferenceDisplay:
         Raises
         ------
         ValueError
-            If `pair` or `measure` is not one of those compared, or is None and there are several.
+            If `pair` is not one of those compared, or is None and there are several.
         """
-        comparison = _results.of_measure(comparison, measure)
         pairs = comparison.pairs
         pair = pairs[0] if pair is None and len(pairs) == 1 else pair
         pair = tuple(pair) if isinstance(pair, list) else pair
@@ -271,7 +265,6 @@ class IntervalDisplay:
         result: Result,
         *,
         differences: bool = False,
-        measure: str | None = None,
         ax: Any = None,
         **options: Any,
     ) -> IntervalDisplay:
@@ -286,9 +279,6 @@ class IntervalDisplay:
             Whether to plot the differences of the pairs of a comparison, rather than the NDCG of
             its rankers. Intervals of rankers may overlap even if the difference is more than
             chance, as all rankers answer the same queries.
-
-        measure : str, default=None
-            One of several metrics of a comparison, such as "NDCG@5". None takes the only one.
 
         ax : matplotlib Axes, default=None
             Where to draw; the names of rows are then as small as they must be. None makes a new
@@ -306,18 +296,11 @@ class IntervalDisplay:
         ------
         TypeError
             If `result` is of another type, or is not a comparison and has no differences.
-
-        ValueError
-            If `measure` is not what the result has, or is None and the result has several.
         """
         kinds = (Comparison,) if differences else (NDCGInterval, SegmentTable, Comparison)
         if not isinstance(result, kinds):
             needed = " or ".join(kind.__name__ for kind in kinds)
             raise TypeError(f"result must be a {needed}, got {type(result).__name__}.")
-        if isinstance(result, Comparison):
-            result = _results.of_measure(result, measure)
-        else:
-            _results.checked_measure(measure, [result.metric])
         return cls(result=result, differences=differences).plot(ax, **options)
 
     def plot(
@@ -443,7 +426,7 @@ class IntervalDisplay:
         elif isinstance(result, Comparison):
             if self.differences:
                 self.line_ = ax.axvline(0, **style)
-                if result.margin is not None and not isinstance(result.margin, dict):
+                if result.margin is not None:
                     style = drawing.AREA | {"label": f"Margin {result.margin:g}"}
                     self.band_ = ax.axvspan(-result.margin, 0, **style)
             elif result.baseline is not None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from itertools import compress
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -21,7 +20,6 @@ _PAIR_COLUMNS = (
     "standard_error", "effect_size", "statistic", "pvalue", "uncorrected_pvalue",
     "noninferiority_pvalue", "verdict", "wins", "ties", "losses",
 )  # fmt: skip
-_TEXT_COLUMNS = {"metric", "first", "second", "verdict"}
 
 
 class ConfidenceInterval(NamedTuple):
@@ -242,14 +240,10 @@ class Comparison:
     rankers, and the differences of the pairs. Names are cut where a line would be longer than 100
     characters, and of more than 40 rows the first and last 20 are shown.
 
-    With several metrics, such as ``k=[5, 10]``, every pair has a row for each: what is by ranker
-    has the key ``(metric, ranker)``, and pairs are ``(metric, first, second)``.
-
     Attributes
     ----------
-    metric : str or list of str
-        What was computed for each query, with its cutoff: "NDCG@10", or the name of a function; a
-        list of several.
+    metric : str
+        What was computed for each query, with its cutoff: "NDCG@10", or the name of a function.
 
     mean : dict of float
         The mean over queries of each ranker, by its name.
@@ -264,7 +258,7 @@ class Comparison:
 
     pairs : list of (first, second)
         Names of the rankers that are compared; a baseline is always the second. Every array over
-        pairs is in this order. With several metrics the pairs are (metric, first, second).
+        pairs is in this order.
 
     difference : ndarray of shape (n_pairs,)
         The mean of the first minus that of the second.
@@ -288,13 +282,13 @@ class Comparison:
         The test statistic: the difference, or t if ``test="t"``.
 
     pvalue : ndarray of shape (n_pairs,)
-        Two-sided p-value, with Holm's correction for the number of pairs, those of all metrics.
+        Two-sided p-value, with Holm's correction for the number of pairs.
 
     uncorrected_pvalue : ndarray of shape (n_pairs,)
         Two-sided p-value of each pair alone, without a correction.
 
-    margin : float, dict of float or None
-        The loss that you accept; a dict has one for each metric.
+    margin : float or None
+        The loss that you accept.
 
     noninferiority_pvalue : ndarray of shape (n_pairs,) or None
         One-sided p-value, by Student's t and for each pair alone, of the hypothesis that the first
@@ -367,11 +361,11 @@ class Comparison:
     [85, 83]
     """
 
-    metric: str | list[str]
+    metric: str
     mean: dict[Any, float]
     interval: ConfidenceInterval
     baseline: Any
-    pairs: list[tuple[Any, ...]]
+    pairs: list[tuple[Any, Any]]
     difference: Floats
     confidence_level: float
     confidence_interval: ConfidenceInterval
@@ -381,7 +375,7 @@ class Comparison:
     statistic: Floats
     pvalue: Floats
     uncorrected_pvalue: Floats
-    margin: float | dict[str, float] | None
+    margin: float | None
     noninferiority_pvalue: Floats | None = None
     verdict: list[str] | None = None
     judged: dict[Any, float]
@@ -398,23 +392,19 @@ class Comparison:
     test: Test
 
     def __repr__(self) -> str:
-        has_several = isinstance(self.metric, list)
         interval = f"{percent(self.confidence_level)} CI"
-        header = [*["metric"] * has_several, "first", "second", "difference", interval]
-        header += ["p", "effect", "W/T/L", *["verdict"] * (self.margin is not None)]
-        text = [n for n, name in enumerate(header) if name in _TEXT_COLUMNS]
+        header = ["first", "second", "difference", interval, "p", "effect", "W/T/L"]
+        header += ["verdict"] * (self.margin is not None)
+        text = [n for n, name in enumerate(header) if name in ("first", "second", "verdict")]
         means = self._means()
         parts: list[Table | str] = [
             _table(means, title=_counts(self)),
             Table(header, self._rows(), text),
         ]
-        n_metrics = len(self.metric) if has_several else 1
-        corrected = _count(len(self.pairs) // n_metrics, "pair")
-        if has_several:
-            corrected += f" of {_count(n_metrics, 'metric')}"
+        n_pairs = len(self.pairs)
         notes = [
             f"{interval}: confidence interval, for each pair alone.",
-            f"p ({self.test}, Holm): corrected for {corrected}.",
+            f"p ({self.test}, Holm): corrected for {n_pairs} pair{'s' * (n_pairs > 1)}.",
             "effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses.",
         ]
         if any(name.startswith("judged") for name in means):
@@ -422,26 +412,16 @@ class Comparison:
         if "answered" in means:
             notes.append("answered: share of the judged queries with a list that is not empty.")
         if self.margin is not None:
-            margin = self.margin if isinstance(self.margin, dict) else {"": self.margin}
-            margins = ", ".join(f"{metric} {loss:g}".strip() for metric, loss in margin.items())
-            notes.append(f"verdict (margin {margins}): for each pair alone.")
+            notes.append(f"verdict (margin {self.margin:g}): for each pair alone.")
         return "\n\n".join(map(str, [*parts, "\n".join(notes)]))
 
     def _means(self) -> dict[str, list[str]]:
         """The columns of the rankers: their names, means and, where below 1, shares."""
-        columns = {"": list(map(str, self.answered))}
-        shares: dict[str, list[float]] = {}
-        for metric in self.metric if isinstance(self.metric, list) else [self.metric]:
-            keys = [self._key(metric, ranker) for ranker in self.answered]
-            columns[metric] = [f"{self.mean[key]:.4f}" for key in keys]
-            shares[f"judged ({metric})"] = [self.judged[key] for key in keys]
-        first, *others = shares.values()
-        if all(np.array_equal(first, other, equal_nan=True) for other in others):
-            shares = {"judged": first}
-        shares["answered"] = list(self.answered.values())
-        for name, by_ranker in shares.items():
-            if {*by_ranker} != {1.0}:
-                columns[name] = list(map(share_text, by_ranker))
+        columns = {"": list(map(str, self.mean))}
+        columns[self.metric] = [f"{mean:.4f}" for mean in self.mean.values()]
+        for name, by_ranker in (("judged", self.judged), ("answered", self.answered)):
+            if {*by_ranker.values()} != {1.0}:
+                columns[name] = list(map(share_text, by_ranker.values()))
         return columns
 
     def to_frame(self, of: FrameOf = "pairs") -> Any:
@@ -452,8 +432,7 @@ class Comparison:
         of : {"pairs", "rankers", "queries"}, default="pairs"
             What each row is: a pair, with a column for each array over pairs; a ranker, with its
             `mean`, the bounds of its interval, `judged` and `answered`; or a query, with the value
-            of each ranker. With several metrics each pair or ranker has a row for each, and each
-            query a column.
+            of each ranker.
 
         Returns
         -------
@@ -470,48 +449,31 @@ class Comparison:
         if of == "queries":
             return self._frame_of_queries()
         if of == "rankers":
-            columns = self._ranker_columns()
-            columns["answered"] = [self.answered[name] for name in columns["ranker"]]
+            low, high = self.interval
+            columns = {
+                "ranker": list(self.mean),
+                "metric": self.metric,
+                "mean": list(self.mean.values()),
+                "low": low,
+                "high": high,
+                "judged": list(self.judged.values()),
+                "answered": list(self.answered.values()),
+            }
             return _frame(columns, ["ranker"])
-        metrics, firsts, seconds = zip(*map(self._named, self.pairs), strict=True)
+        firsts, seconds = zip(*self.pairs, strict=True)
         low, high = self.confidence_interval
-        columns = {"first": list(firsts), "second": list(seconds), "metric": list(metrics)}
+        columns = {"first": list(firsts), "second": list(seconds), "metric": self.metric}
         columns |= {"difference": self.difference, "low": low, "high": high}
         shown = {name: getattr(self, name) for name in _PAIR_COLUMNS}
         columns |= {name: values for name, values in shown.items() if values is not None}
         return _frame(columns, ["first", "second"])
 
-    def _ranker_columns(self) -> dict[str, Any]:
-        """What `to_frame` shows of each ranker."""
-        keys = self.mean if isinstance(self.metric, list) else ((key,) for key in self.mean)
-        metrics, rankers = zip(*map(self._named, keys), strict=True)
-        low, high = self.interval
-        return {
-            "ranker": list(rankers),
-            "metric": list(metrics),
-            "mean": list(self.mean.values()),
-            "low": low,
-            "high": high,
-            "judged": list(self.judged.values()),
-        }
-
     def _frame_of_queries(self) -> Any:
         pandas = _checks.import_pandas()
         frame = pandas.DataFrame(dict(enumerate(self.values.values())))
         frame.index = _index(self.labels, "query")
-        if isinstance(self.metric, list):
-            frame.columns = pandas.MultiIndex.from_tuples(self.values, names=["metric", "ranker"])
-        else:
-            frame.columns = _index(list(self.values), self.metric)
+        frame.columns = _index(list(self.values), self.metric)
         return frame
-
-    def _key(self, metric: str, ranker: Any) -> Any:
-        """The key of a ranker in `mean`, `values` and `judged`."""
-        return (metric, ranker) if isinstance(self.metric, list) else ranker
-
-    def _named(self, pair: tuple[Any, ...]) -> tuple[Any, ...]:
-        """A pair, after the name of its metric."""
-        return pair if isinstance(self.metric, list) else (self.metric, *pair)
 
     def _rows(self) -> list[list[str]]:
         """The cells of each pair."""
@@ -528,49 +490,6 @@ class Comparison:
             ]
             for i, pair in enumerate(self.pairs)
         ]
-
-
-def of_measure(comparison: Comparison, measure: str | None) -> Comparison:
-    """The comparison by one of its metrics; p-values stay corrected for all."""
-    several = comparison.metric if isinstance(comparison.metric, list) else [comparison.metric]
-    measure = checked_measure(measure, several)
-    return comparison if isinstance(comparison.metric, str) else _of_measure(comparison, measure)
-
-
-def checked_measure(measure: str | None, metrics: list[str]) -> str:
-    """One of the metrics, by default the only one."""
-    if measure is None and len(metrics) == 1:
-        return metrics[0]
-    if measure not in metrics:
-        raise ValueError(f"measure must be one of the metrics {metrics}, got {measure!r}.")
-    return measure
-
-
-def _of_measure(comparison: Comparison, measure: str) -> Comparison:
-    """The comparison, which is by several metrics, by one of them."""
-    is_its = np.array([pair[0] == measure for pair in comparison.pairs])
-    rankers = np.array([key[0] == measure for key in comparison.mean])
-
-    def of_pairs(values: Any) -> Any:
-        return list(compress(values, is_its)) if isinstance(values, list) else values[is_its]
-
-    def by_ranker(values: dict[Any, Any]) -> dict[Any, Any]:
-        return {key[1]: value for key, value in values.items() if key[0] == measure}
-
-    arrays = {name: getattr(comparison, name) for name in ("difference", *_PAIR_COLUMNS)}
-    margin = comparison.margin
-    return replace(
-        comparison,
-        metric=measure,
-        mean=by_ranker(comparison.mean),
-        interval=ConfidenceInterval(*(bound[rankers] for bound in comparison.interval)),
-        pairs=[pair[1:] for pair in of_pairs(comparison.pairs)],
-        confidence_interval=ConfidenceInterval(*map(of_pairs, comparison.confidence_interval)),
-        margin=margin[measure] if isinstance(margin, dict) else margin,
-        judged=by_ranker(comparison.judged),
-        values=by_ranker(comparison.values),
-        **{name: of_pairs(values) for name, values in arrays.items() if values is not None},
-    )
 
 
 def share_text(share: float) -> str:
@@ -611,10 +530,6 @@ def _index(labels: Any, name: str) -> Any:
     """An index of labels, which may be tuples."""
     pandas = _checks.import_pandas()
     return pandas.Index(labels, name=name, tupleize_cols=False)
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}{'s' * (n != 1)}"
 
 
 def _counts(result: NDCGInterval | Comparison) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -44,7 +44,6 @@ class Parts(NamedTuple):
 class Sample:
     """Values of rankers (rows) for scored queries (columns), with the weights of these queries.
 
-    Of several measures the rows are those of the first, at each of its cutoffs, then of the second.
     `clusters` has the number of each query's cluster, or is None if all are independent.
     `judged` has the shares of judged documents, also of queries that are left out; it is None if
     every document is judged and returned. `left_out` has the reasons, for lists.
@@ -61,23 +60,21 @@ class Sample:
     @classmethod
     def of(
         cls,
-        scored: Sequence[tuple[Rankings, Measure]],
+        rankings: Rankings,
+        measure: Measure,
         clusters: Any = None,
         parts: Parts | None = None,
     ) -> Sample:
-        """The queries that can be scored, by each measure.
-
-        The rankings are of the same queries. Of a query in several parts the mean counts.
-        """
-        every = cls._of_all(scored, clusters)
-        return (every if parts is None else every._joined(parts))._scored(scored[0][0])
+        """The queries that can be scored. Of a query in several parts the mean counts."""
+        every = cls._of_all(rankings, measure, clusters)
+        return (every if parts is None else every._joined(parts))._scored(rankings)
 
     @classmethod
     def with_segments(
-        cls, scored: Sequence[tuple[Rankings, Measure]], segments: Any
+        cls, rankings: Rankings, measure: Measure, segments: Any
     ) -> tuple[Sample, dict[Any, Sample]]:
         """The queries that can be scored: all of them, and those of each segment."""
-        every, (rankings, _) = cls._of_all(scored, None), scored[0]
+        every = cls._of_all(rankings, measure, None)
         names, segment_of = _segments_of(rankings, segments, every.weight)
         sample = every._scored(rankings)
         order = np.argsort(segment_of, kind="stable")
@@ -86,15 +83,14 @@ class Sample:
         return sample, dict(zip(names, map(every._take, members), strict=True))
 
     @classmethod
-    def _of_all(cls, scored: Sequence[tuple[Rankings, Measure]], clusters: Any) -> Sample:
+    def _of_all(cls, rankings: Rankings, measure: Measure, clusters: Any) -> Sample:
         """All queries; those that cannot be scored have the weight 0."""
-        (rankings, _), *_ = scored
-        values, weight = _values_and_weights(scored)
+        values, weight = _values_and_weights(rankings, measure)
         weight = scored_weights(values.max(axis=0), weight)
         cluster_of = None
         if clusters is not None:
             _, cluster_of = rankings.labels_of_queries(clusters, "clusters", weight)
-        labels, judged = rankings.grouping.labels, _judged_shares(scored)
+        labels, judged = rankings.grouping.labels, _judged_shares(rankings, measure)
         return cls(values, weight, labels, cluster_of, 0, judged)
 
     def _scored(self, rankings: Rankings) -> Sample:
@@ -180,31 +176,23 @@ def refuse_reordered_rows(y_true: object, **ids: object) -> None:
         refuse_reordered(y_true=y_true, **ids)
 
 
-def _values_and_weights(scored: Sequence[tuple[Rankings, Measure]]) -> tuple[Floats, Floats]:
+def _values_and_weights(rankings: Rankings, measure: Measure) -> tuple[Floats, Floats]:
     """The values of a sample, nan where a query is left out, and the weights of all queries."""
-    rows = []
-    for number, (rankings, measure) in enumerate(scored):
-        rankers = rankings.evaluate_rankers(measure, warn=number == 0)
-        if not rankers[0].weight.any():
-            refuse_weights_of_0()
-        n_undefined = np.count_nonzero(np.any([ranker.undefined for ranker in rankers], axis=0))
-        report_undefined(measure, int(n_undefined), len(rankers[0].weight))
-        rows += [*np.array([ranker.filled() for ranker in rankers]).transpose(2, 0, 1)]
-    return np.concatenate(rows), rankers[0].weight
+    rankers = rankings.evaluate_rankers(measure)
+    weight = rankers[0].weight
+    if not weight.any():
+        refuse_weights_of_0()
+    n_undefined = np.count_nonzero(np.any([ranker.undefined for ranker in rankers], axis=0))
+    report_undefined(measure, int(n_undefined), len(weight))
+    return np.array([ranker.filled()[:, 0] for ranker in rankers]), weight
 
 
-def _judged_shares(scored: Sequence[tuple[Rankings, Measure]]) -> JudgedShares | None:
+def _judged_shares(rankings: Rankings, measure: Measure) -> JudgedShares | None:
     """The shares of judged documents, with the rows of a sample; None if all are judged."""
-    found: list[JudgedShares] = []
-    for rankings, measure in scored:
-        for k in measure.cutoffs:
-            # whatever a function does with documents of equal scores, it gets all of them
-            one = replace(measure, k=k) if isinstance(measure, DCG) else DCG(k=k)
-            shares = rankings.judged_shares(one)
-            if shares is None:
-                return None
-            found.append(shares)
-    return found[0]._replace(share=np.concatenate([shares.share for shares in found]))
+    # whatever a function does with documents of equal scores, it gets all of them
+    return rankings.judged_shares(
+        measure if isinstance(measure, DCG) else DCG(k=measure.cutoffs[0])
+    )
 
 
 def _segments_of(rankings: Rankings, segments: Any, weight: Floats) -> tuple[list[Any], Ints]:

@@ -264,6 +264,17 @@ def test_judged_is_unknown_of_what_users_liked():
     assert "unknown" in repr(alone)
 
 
+def test_lists_that_were_read_with_a_cutoff_are_scored_at_smaller_ones():
+    truth, lists = {"a": 1, "b": 2}, {"x": ["a", "b", "c"], "y": ["b", "c", "a"]}
+    rankers = {name: [ids] * 12 for name, ids in lists.items()}
+    rows = from_lists([truth] * 12, rankers=rankers, k=3)
+    found = {k: compare_rankers(rows, k=k, test="t") for k in (1, None)}
+    assert [result.metric for result in found.values()] == ["NDCG@1", "NDCG@3"]
+    assert found[1].mean["x"] == 0.5
+    with pytest.raises(ValueError, match="k must be at most 3, got 4"):
+        compare_rankers(rows, k=4, test="t")
+
+
 # Undefined queries
 
 
