@@ -13,7 +13,7 @@ from sklearn_ndcg._checks import Cutoff, Weights
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.array_rankings import rankings_of_several, refuse_beside_lists
 from sklearn_ndcg._metrics.list_rankings import ListRankings
-from sklearn_ndcg._metrics.measure import Measure, NDCGOptions
+from sklearn_ndcg._metrics.measure import DCG, Measure, NDCGOptions
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._rows.columns import column_names
 from sklearn_ndcg.inference._options import Inference, Metric, measure_of
@@ -28,7 +28,7 @@ _UNJUDGED_MEANS = {
     "omit": "The former may look better than it is, or worse if its lists are short, as unjudged "
     "documents are removed.",
 }
-# no warning up to this difference of judged documents, or share of queries that no ranker answers
+# no warning up to this difference of the shares of judged documents
 _MANY = 0.1
 
 
@@ -133,8 +133,7 @@ def compare_rankers(
         If there are fewer than 10 queries or clusters, or their weights make them worth fewer than
         10, as in `ndcg_interval`. If the shares of judged documents of two
         rankers differ by more than 0.1 (documents with NaN in `y_true` are unjudged; not checked
-        if every judged document is relevant). If a ranker answers fewer queries than another, or
-        no ranker answers more than a tenth of the judged queries.
+        if every judged document is relevant). If a ranker answers fewer queries than another.
 
     UndefinedMetricWarning
         As in `ndcg_score`.
@@ -196,43 +195,34 @@ def compare_rankers(
     )
     sample = Sample.of(rankings, measure, clusters)
     result = design.compare(sample)
-    warn_of_shares(sample, measure, design.rankers)
+    warn_of_shares(rankings, measure, design.rankers)
     return result
 
 
-def warn_of_shares(sample: Sample, measure: Measure, rankers: list[Any]) -> None:
+def warn_of_shares(rankings: Rankings, measure: Measure, rankers: list[Any]) -> None:
     """Warn if rankers differ in what they return that is judged, or in what they answer."""
-    if sample.judged is None:
+    # whatever a function does with documents of equal scores, it gets all of them
+    counted = measure if isinstance(measure, DCG) else DCG(k=measure.cutoffs[0])
+    shares = rankings.judged_shares(counted)
+    if shares is None or not shares.n_answered().any():
         return
-    judged, known = np.array(sample.judged.means()[0]), np.array(sample.shares()[0])
-    is_answered, n_answered = sample.judged.is_answered(), sample.judged.n_answered()
-    fewest, most = judged.argmin(), judged.argmax()
-    of_fewest, of_most = f"{rankers[fewest]!r}", f"{rankers[most]!r}"
-    if judged[fewest] == 0 < judged[most] and n_answered[fewest]:
+    n_answered, n_judged = shares.n_answered(), shares.share.shape[1]
+    judged = np.where(n_answered > 0, shares.means(), np.nan)
+    if shares.has_judged_nonrelevant and np.nanmax(judged) - np.nanmin(judged) > _MANY:
+        fewest, most = np.nanargmin(judged), np.nanargmax(judged)
         _checks.warn(
-            f"The truth has none of the first documents that {of_fewest} returned, but "
-            f"{judged[most]:.0%} of those of {of_most}. Does {of_fewest} write ids as the "
-            "truth does?"
-        )
-    elif judged[fewest] > 0 and not np.isnan(known).any() and judged[most] - judged[fewest] > _MANY:
-        _checks.warn(
-            f"Of the first documents that {of_fewest} returned, {judged[fewest]:.0%} are "
-            f"judged, compared with {judged[most]:.0%} for {of_most}. "
+            f"Of the first documents that {rankers[fewest]!r} returned, {judged[fewest]:.0%} are "
+            f"judged, compared with {judged[most]:.0%} for {rankers[most]!r}. "
             f"{_UNJUDGED_MEANS[measure.unjudged]} Consider judging more."
         )
-    n_judged = is_answered.shape[1]
     least, most = n_answered.min(), n_answered.max()
-    n_missing = n_judged - np.count_nonzero(is_answered.any(axis=0))
-    if least < most or n_missing > _MANY * n_judged:
-        fewest = rankers[n_answered.argmin()]
-        others = (
-            f"another ranker has {most}" if least < most else f"no ranker has one for {n_missing}"
-        )
+    if least < most:
         _checks.warn(
-            f"{fewest!r} has lists with documents for {least} of the {n_judged} judged queries; "
-            f"{others}: others count as 0. If it was not asked all of them, pass "
-            "unanswered='omit', which keeps empty lists. If it was, check that its query ids are "
-            "those of the truth. If it found nothing for these, 0 is right: ignore this warning."
+            f"{rankers[n_answered.argmin()]!r} has lists with documents for {least} of the "
+            f"{n_judged} judged queries; another ranker has {most}: others count as 0. If it was "
+            "not asked all of them, pass unanswered='omit', which keeps empty lists. If it was, "
+            "check that its query ids are those of the truth. If it found nothing for these, 0 is "
+            "right: ignore this warning."
         )
 
 

@@ -305,7 +305,6 @@ def ndcg_by_segment(
         standard_error=np.array([interval.standard_error for interval in intervals]),
         n_queries=np.array([interval.n_queries for interval in intervals]),
         n_left_out=np.array([interval.n_left_out for interval in intervals]),
-        judged=np.array([interval.judged for interval in intervals]),
         overall=overall,
     )
 
@@ -337,7 +336,6 @@ def _interval(
         value = float(weighted_means(sample.values, sample.weight)[0])
     if n_units > 1:
         bounds, error = _bounds(value, sample, generator, inference)
-    (judged,), _ = sample.shares()
     return NDCGInterval(
         metric=measure.labels()[0],
         mean=value,
@@ -348,7 +346,6 @@ def _interval(
         n_left_out=sample.n_left_out,
         confidence_level=float(inference.confidence_level),
         method=inference.method,
-        judged=judged,
     )
 
 

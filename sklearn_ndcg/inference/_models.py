@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,6 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 
 from sklearn_ndcg._checks import (
     Floats,
-    Ids,
     Ints,
     names_groups,
     naming_ranker,
@@ -32,7 +31,8 @@ from sklearn_ndcg._metrics.measure import (
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._rows.columns import count_rows, take_rows, values_by
 from sklearn_ndcg._rows.grouping import Grouping
-from sklearn_ndcg._rows.ids import columns_of_ids, first_rows
+from sklearn_ndcg._rows.ids import columns_of_ids
+from sklearn_ndcg._rows.label_texts import shown_labels
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg._selection.scorers import GroupedScorer, with_metadata
 from sklearn_ndcg._selection.splitters import CV, QuerySplitter, row_numbers
@@ -40,7 +40,7 @@ from sklearn_ndcg.inference._comparison import warn_of_shares
 from sklearn_ndcg.inference._options import Inference
 from sklearn_ndcg.inference._pairs import Design
 from sklearn_ndcg.inference._results import Comparison
-from sklearn_ndcg.inference._sample import Parts, Sample
+from sklearn_ndcg.inference._sample import Sample
 from sklearn_ndcg.inference._statistics import Test
 
 Metadata: TypeAlias = Mapping[str, Any]  # by the names that scikit-learn's routing knows
@@ -89,9 +89,9 @@ def compare_models(
         query ids are, what is measured and how undefined queries count.
 
     cv : int, splitter or iterable of splits, default=None
-        How to split, as in `cross_validate`. None is five folds of whole queries. Any splitter
-        will do: queries that are never tested, such as the first days of a split in time, are not
-        compared, and one that is tested repeatedly counts once, with its mean.
+        How to split, as in `cross_validate`. None is five folds of whole queries. Any splitter that
+        tests a query at most once will do: queries that are not tested, such as the first days of a
+        split in time, are not compared.
 
     groups : array-like of shape (n_documents,), default=None
         The query id of each row, for the splitter; with metadata routing on, for whatever requests
@@ -139,7 +139,8 @@ def compare_models(
         If `models` is not a mapping, or `scoring` is another scorer.
 
     ValueError
-        As in `compare_rankers`. An error of a model is not caught.
+        As in `compare_rankers`, or if a query has rows in several test sets, as in repeated
+        splits. An error of a model is not caught.
 
     Warns
     -----
@@ -227,13 +228,21 @@ def compare_models(
     if cv is None:
         cv = QuerySplitter(5, group_by=scoring.group_by) if ids is not None else 5
     options = {"groups": groups, "n_jobs": n_jobs, "verbose": verbose}
-    fitted, tests = _cross_validated(models, X, y, scoring, cv, metadata, **options)
-    tested = _Tested.of(data, tests, ids)
-    rankings, measure = data.scored(scoring, fitted, tested)
-    clusters = data.take(clusters, tested.rows)
-    sample = Sample.of(rankings, measure, clusters, tested.parts(rankings))
+    queries = Grouping.of_ids(np.arange(data.n_rows) if ids is None else ids, data.n_rows)
+    fitted, tests = _cross_validated(models, X, y, scoring, cv, metadata, queries, **options)
+    rows = np.concatenate(tests)
+    # without ids every row is a query, and queries are in the order of their ids
+    order = np.argsort(rows) if ids is None else np.arange(len(rows))
+    rows = rows[order]
+    scores = {
+        name: data.scores(scoring, estimators, tests)[order] for name, estimators in fitted.items()
+    }
+    rankings, measure = data.scored(scoring, scores, rows, data.take(ids, rows))
+    sample = Sample.of(rankings, measure, data.take(clusters, rows))
+    if ids is None:
+        sample = replace(sample, labels=rows[sample.labels])
     result = design.compare(sample)
-    warn_of_shares(sample, measure, design.rankers)
+    warn_of_shares(rankings, measure, design.rankers)
     return result
 
 
@@ -267,20 +276,16 @@ class _Data:
         return [take_rows(column, rows) for column in columns]
 
     def scored(
-        self, scorer: GroupedScorer[Any], fitted: Fitted, tested: _Tested
+        self, scorer: GroupedScorer[Any], scores: dict[Any, Floats], rows: Ints, ids: Any
     ) -> tuple[Rankings, Measure]:
-        """The rows of all test sets, with the scores of all models, and what measures them."""
-        scores = {
-            name: self._scores(scorer, estimators, tested.tests)
-            for name, estimators in fitted.items()
-        }
+        """These rows, with query ids and the scores of all models, and what measures them."""
         weight = self.requested(scorer, "sample_weight")
-        weight = None if weight is None else take_rows(weight, tested.rows)
-        y_tested, measure = take_rows(self.y, tested.rows), scorer.measure
-        rankings = rankings_of_several(y_tested, scores, tested.ids, weight)
+        weight = None if weight is None else take_rows(weight, rows)
+        rankings = rankings_of_several(take_rows(self.y, rows), scores, ids, weight)
+        measure = scorer.measure
         if not isinstance(measure, QueryFunction):
             return rankings, measure
-        measure, rankings = with_metadata(measure, rankings, self._metadata(scorer, tested.rows))
+        measure, rankings = with_metadata(measure, rankings, self._metadata(scorer, rows))
         return rankings, measure
 
     def _metadata(self, scorer: GroupedScorer[Any], rows: Ints) -> dict[str, Any]:
@@ -294,7 +299,7 @@ class _Data:
             if value is not None
         }
 
-    def _scores(
+    def scores(
         self, scorer: GroupedScorer[Any], estimators: Sequence[Any], tests: Sequence[Ints]
     ) -> Floats:
         """The scores of all test sets, one after another."""
@@ -305,45 +310,6 @@ class _Data:
             response, _ = scorer.scores_and_groups(estimator, X_test, y_test, ids)
             scores.append(np.asarray(to_host(response)))
         return np.concatenate(scores)
-
-
-class _Tested(NamedTuple):
-    """The rows of all test sets, one set after another.
-
-    `query_of` has the query of each row, an index into `labels`. The `ids` of rows are those of
-    the queries or, if some queries are in several test sets, those of their parts.
-    """
-
-    tests: list[Ints]
-    rows: Ints
-    query_of: Ints
-    labels: Ids
-    ids: Any
-    has_parts: bool
-
-    @classmethod
-    def of(cls, data: _Data, tests: list[Ints], ids: Any) -> _Tested:
-        """Find the queries, by the ids of all rows; None if every row is a query."""
-        rows = np.concatenate(tests)
-        set_of = np.repeat(np.arange(len(tests)), list(map(len, tests)))
-        labels, query_of = np.arange(data.n_rows), rows
-        if ids is not None:
-            queries = Grouping.of_ids(ids, data.n_rows)
-            labels, query_of = queries.labels, queries.row_codes()[rows]
-        n_parts = len(np.unique(query_of * len(tests) + set_of))
-        has_parts = n_parts > len(np.unique(query_of))
-        ids = data.take(ids, rows)
-        if has_parts and ids is not None:
-            ids = [set_of, *(columns_of_ids(ids, len(rows)) or [ids])]
-        return cls(tests, rows, query_of, labels, ids, has_parts)
-
-    def parts(self, rankings: Rankings) -> Parts | None:
-        """The query of each ranking, unless rankings are queries."""
-        if self.ids is None:
-            return Parts(self.labels, self.query_of)
-        if not self.has_parts:
-            return None
-        return Parts(self.labels, self.query_of[first_rows(rankings.grouping.row_codes())])
 
 
 def _check_models(models: Any) -> None:
@@ -365,6 +331,7 @@ def _cross_validated(
     scorer: GroupedScorer[Any],
     cv: CV,
     params: Metadata,
+    queries: Grouping,
     **options: Any,
 ) -> tuple[Fitted, list[Ints]]:
     """The estimators that each model became in each fold, and the rows of the test sets.
@@ -396,10 +363,29 @@ def _cross_validated(
                 error_score="raise",
                 **options,
             )
-        fitted[name] = found["estimator"]
         train, test = found["indices"]["train"], found["indices"]["test"]
-        splits = list(zip(train, test, strict=True))  # drawn once
-    return fitted, list(map(row_numbers, test))
+        if not fitted:
+            tests = list(map(row_numbers, test))
+            _refuse_repeats(tests, queries)
+            splits = list(zip(train, test, strict=True))  # drawn once
+        fitted[name] = found["estimator"]
+    return fitted, tests
+
+
+def _refuse_repeats(tests: list[Ints], queries: Grouping) -> None:
+    """Raise if a query has rows in several test sets."""
+    query_of = queries.row_codes()
+    n_tests = np.zeros(len(queries.labels), dtype=np.intp)
+    for rows in tests:
+        n_tests[np.unique(query_of[rows])] += 1
+    repeated = n_tests.argmax()
+    if n_tests[repeated] > 1:
+        raise ValueError(
+            f"Query {shown_labels(queries.labels[[repeated]])} is in {n_tests[repeated]} of the "
+            f"{len(tests)} test sets: pass a cv that tests each query at most once. Call "
+            "compare_models for each repeat of a repeated splitter, and wrap one that cuts queries "
+            "in QuerySplitter."
+        )
 
 
 def _requested(consumer: Any, method: str, params: Metadata) -> set[str]:

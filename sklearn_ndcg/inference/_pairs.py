@@ -115,7 +115,6 @@ class Design:
                 degrees, -_statistics.t_statistic(pairs.difference + margin, pairs.error)
             )
             verdict = _verdicts(lower, upper, margin)
-        judged, answered = sample.shares()
         return Comparison(
             metric=self.label,
             mean=dict(zip(names, means.tolist(), strict=True)),
@@ -134,8 +133,6 @@ class Design:
             margin=margin,
             noninferiority_pvalue=noninferiority,
             verdict=verdict,
-            judged=dict(zip(names, judged, strict=True)),
-            answered=dict(zip(names, answered, strict=True)),
             wins=pairs.wins,
             ties=pairs.ties,
             losses=pairs.losses,

@@ -71,10 +71,6 @@ class NDCGInterval:
     method : str
         How the interval was computed: "BCa" or "t".
 
-    judged : float
-        The share of the first `k` returned documents that are judged, a mean over queries with a
-        judged document: Judged@k. 1.0 unless `y_true` has NaN; nan if unknown, see `Comparison`.
-
     See Also
     --------
     ndcg_interval : Computes it.
@@ -103,17 +99,13 @@ class NDCGInterval:
     n_left_out: int
     confidence_level: float
     method: Method
-    judged: float
 
     def __repr__(self) -> str:
         low, high = self.confidence_interval
-        judged = "" if self.judged == 1 else f", {share_text(self.judged)} judged"
-        if np.isnan(self.judged):
-            judged = ", judged share unknown"
         return (
             f"{self.metric} {self.mean:.4f}, {percent(self.confidence_level)} confidence interval "
             f"[{low:.4f}, {high:.4f}] ({self.method}), standard error {self.standard_error:.4f}, "
-            f"{_counts(self)}{judged}"
+            f"{_counts(self)}"
         )
 
 
@@ -148,9 +140,6 @@ class SegmentTable:
 
     n_left_out : ndarray of int of shape (n_segments,)
         Number of queries that were left out: undefined under ``undefined="omit"``, or of weight 0.
-
-    judged : ndarray of shape (n_segments,)
-        The share of the first `k` returned documents that are judged, as in `NDCGInterval`.
 
     overall : NDCGInterval
         The NDCG of all queries: what `ndcg_interval` returns.
@@ -189,7 +178,6 @@ class SegmentTable:
     standard_error: Floats
     n_queries: NDArray[np.intp]
     n_left_out: NDArray[np.intp]
-    judged: Floats
     overall: NDCGInterval
 
     def __repr__(self) -> str:
@@ -205,8 +193,6 @@ class SegmentTable:
             "queries": list(map(str, (*self.n_queries, whole.n_queries))),
             "left out": list(map(str, (*self.n_left_out, whole.n_left_out))),
         }
-        if whole.judged != 1:
-            columns["judged"] = list(map(share_text, (*self.judged, whole.judged)))
         return str(_table(columns))
 
     def to_frame(self) -> Any:
@@ -227,7 +213,6 @@ class SegmentTable:
             "standard_error": self.standard_error,
             "n_queries": self.n_queries,
             "n_left_out": self.n_left_out,
-            "judged": self.judged,
         }
         return _frame(columns, ["segment"])
 
@@ -299,15 +284,6 @@ class Comparison:
         ``-margin``, "worse" if it lies below 0 and not above ``-margin``, "undecided" otherwise.
         None without a margin.
 
-    judged : dict of float
-        For each ranker the judged share of the first `k` documents that it returned, a mean over
-        queries that have a judged document: Judged@k. It is nan, printed as "unknown", if all
-        judged documents are relevant, as in sets of what users liked: unjudged may then just mean
-        not relevant.
-
-    answered : dict of float
-        For each ranker the share of these queries with a returned document, by its name alone.
-
     wins, ties, losses : ndarray of int of shape (n_pairs,)
         Numbers of queries in which the first is better, equal or worse.
 
@@ -378,8 +354,6 @@ class Comparison:
     margin: float | None
     noninferiority_pvalue: Floats | None = None
     verdict: list[str] | None = None
-    judged: dict[Any, float]
-    answered: dict[Any, float]
     wins: NDArray[np.intp]
     ties: NDArray[np.intp]
     losses: NDArray[np.intp]
@@ -396,7 +370,10 @@ class Comparison:
         header = ["first", "second", "difference", interval, "p", "effect", "W/T/L"]
         header += ["verdict"] * (self.margin is not None)
         text = [n for n, name in enumerate(header) if name in ("first", "second", "verdict")]
-        means = self._means()
+        means = {
+            "": list(map(str, self.mean)),
+            self.metric: [f"{mean:.4f}" for mean in self.mean.values()],
+        }
         parts: list[Table | str] = [
             _table(means, title=_counts(self)),
             Table(header, self._rows(), text),
@@ -407,22 +384,9 @@ class Comparison:
             f"p ({self.test}, Holm): corrected for {n_pairs} pair{'s' * (n_pairs > 1)}.",
             "effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses.",
         ]
-        if any(name.startswith("judged") for name in means):
-            notes.append("judged: share of the returned documents, to rank k, that are judged.")
-        if "answered" in means:
-            notes.append("answered: share of the judged queries with a list that is not empty.")
         if self.margin is not None:
             notes.append(f"verdict (margin {self.margin:g}): for each pair alone.")
         return "\n\n".join(map(str, [*parts, "\n".join(notes)]))
-
-    def _means(self) -> dict[str, list[str]]:
-        """The columns of the rankers: their names, means and, where below 1, shares."""
-        columns = {"": list(map(str, self.mean))}
-        columns[self.metric] = [f"{mean:.4f}" for mean in self.mean.values()]
-        for name, by_ranker in (("judged", self.judged), ("answered", self.answered)):
-            if {*by_ranker.values()} != {1.0}:
-                columns[name] = list(map(share_text, by_ranker.values()))
-        return columns
 
     def to_frame(self, of: FrameOf = "pairs") -> Any:
         """Get the pairs, the rankers or the queries as a pandas DataFrame.
@@ -431,8 +395,7 @@ class Comparison:
         ----------
         of : {"pairs", "rankers", "queries"}, default="pairs"
             What each row is: a pair, with a column for each array over pairs; a ranker, with its
-            `mean`, the bounds of its interval, `judged` and `answered`; or a query, with the value
-            of each ranker.
+            `mean` and the bounds of its interval; or a query, with the value of each ranker.
 
         Returns
         -------
@@ -456,8 +419,6 @@ class Comparison:
                 "mean": list(self.mean.values()),
                 "low": low,
                 "high": high,
-                "judged": list(self.judged.values()),
-                "answered": list(self.answered.values()),
             }
             return _frame(columns, ["ranker"])
         firsts, seconds = zip(*self.pairs, strict=True)
@@ -490,11 +451,6 @@ class Comparison:
             ]
             for i, pair in enumerate(self.pairs)
         ]
-
-
-def share_text(share: float) -> str:
-    """A share in percent."""
-    return "unknown" if np.isnan(share) else f"{share:.1%}"
 
 
 def _known(value: float, text: str) -> str:

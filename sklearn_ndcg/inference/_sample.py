@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,8 +13,8 @@ from sklearn_ndcg._checks import Floats, Ids, Ints, warn
 from sklearn_ndcg._lists.pool import UNJUDGED
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.list_rankings import ListRankings
-from sklearn_ndcg._metrics.measure import DCG, Measure
-from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
+from sklearn_ndcg._metrics.measure import Measure
+from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.values import refuse_weights_of_0, report_undefined
 from sklearn_ndcg._rows.grouping import as_python
 from sklearn_ndcg._rows.ids import category_order
@@ -30,23 +30,12 @@ from sklearn_ndcg.inference._statistics import (
 LEAST = 10  # queries or clusters; below it a warning says that an interval is unreliable
 
 
-class Parts(NamedTuple):
-    """Rankings that are parts of a query, such as those of repeated splits.
-
-    `query_of` has the query of each ranking, an index into `labels`.
-    """
-
-    labels: Ids
-    query_of: Ints
-
-
 @dataclass(frozen=True, eq=False)
 class Sample:
     """Values of rankers (rows) for scored queries (columns), with the weights of these queries.
 
     `clusters` has the number of each query's cluster, or is None if all are independent.
-    `judged` has the shares of judged documents, also of queries that are left out; it is None if
-    every document is judged and returned. `left_out` has the reasons, for lists.
+    `left_out` has the reasons, for lists.
     """
 
     values: Floats
@@ -54,7 +43,6 @@ class Sample:
     labels: Ids
     clusters: Ints | None
     n_left_out: int
-    judged: JudgedShares | None
     left_out: Mapping[str, int] | None = None
 
     @classmethod
@@ -63,11 +51,9 @@ class Sample:
         rankings: Rankings,
         measure: Measure,
         clusters: Any = None,
-        parts: Parts | None = None,
     ) -> Sample:
-        """The queries that can be scored. Of a query in several parts the mean counts."""
-        every = cls._of_all(rankings, measure, clusters)
-        return (every if parts is None else every._joined(parts))._scored(rankings)
+        """The queries that can be scored."""
+        return cls._of_all(rankings, measure, clusters)._scored(rankings)
 
     @classmethod
     def with_segments(
@@ -90,8 +76,7 @@ class Sample:
         cluster_of = None
         if clusters is not None:
             _, cluster_of = rankings.labels_of_queries(clusters, "clusters", weight)
-        labels, judged = rankings.grouping.labels, _judged_shares(rankings, measure)
-        return cls(values, weight, labels, cluster_of, 0, judged)
+        return cls(values, weight, rankings.grouping.labels, cluster_of, 0)
 
     def _scored(self, rankings: Rankings) -> Sample:
         """Those of all queries that have a weight, if these are enough."""
@@ -101,36 +86,11 @@ class Sample:
         n_queries = len(sample.weight) if clustered else len(weight)
         check_sample_size(sample.unit_weights, n_queries, clustered)
         if isinstance(rankings, ListRankings):
-            unjudged = self.judged is not None and ~self.judged.has_judgements
-            n = int(((weight == 0) & unjudged).sum())
+            n = np.count_nonzero((weight == 0) & ~rankings.has_judgements())
             left_out = Counter(rankings.lists.pool.left_out)
             left_out.update({UNJUDGED: n, "nothing relevant, or no weight": sample.n_left_out - n})
             sample = replace(sample, n_left_out=left_out.total(), left_out=+left_out)
         return sample
-
-    def _joined(self, parts: Parts) -> Sample:
-        """Each query once, with the means over its parts that can be scored."""
-        queries, firsts, query_of = np.unique(
-            parts.query_of, return_index=True, return_inverse=True
-        )
-        is_scored = self.weight > 0
-        n_scored = np.bincount(query_of, is_scored)
-        rows = np.where(is_scored, self.values, 0)
-        sums = np.array([np.bincount(query_of, row) for row in (self.weight, *rows)])
-        weight, *values = sums / np.maximum(n_scored, 1)
-        judged = self.judged
-        if judged is not None:
-            n_answered, total = (
-                np.array([np.bincount(query_of, row) for row in rows])
-                for rows in (~np.isnan(judged.share), np.nan_to_num(judged.share))
-            )
-            share = np.full(total.shape, np.nan)
-            np.divide(total, n_answered, out=share, where=n_answered > 0)
-            has_judgements = np.bincount(query_of, judged.has_judgements) > 0
-            judged = judged._replace(share=share, has_judgements=has_judgements)
-        clusters = None if self.clusters is None else self.clusters[firsts]
-        labels = parts.labels[queries]
-        return Sample(np.array(values), weight, labels, clusters, 0, judged)
 
     def _take(self, members: Ints) -> Sample:
         """The queries that are members and have a weight, as a sample of their own."""
@@ -141,9 +101,8 @@ class Sample:
             clusters = None if len(numbers) == len(weight) else clusters
         values, labels = self.values[:, scored], self.labels[scored]
         n_left_out = len(members) - len(scored)
-        judged = None if self.judged is None else self.judged.take(members)
         weight = weight / weight.max(initial=0)
-        return Sample(values, weight, labels, clusters, n_left_out, judged)
+        return Sample(values, weight, labels, clusters, n_left_out)
 
     @property
     def unit_weights(self) -> Floats:
@@ -157,17 +116,6 @@ class Sample:
         if self.clusters is None:
             return values, self.weight
         return by_cluster(values, self.weight, self.clusters)
-
-    def shares(self) -> tuple[list[float], list[float]]:
-        """For each ranker, the shares of judged documents and of answered queries.
-
-        The former is nan if unjudged documents may just be those that are not relevant.
-        """
-        if self.judged is None:
-            return [1.0] * len(self.values), [1.0] * len(self.values)
-        judged, answered = self.judged.means()
-        is_known = self.judged.has_judged_nonrelevant
-        return [share if is_known or share == 1 else np.nan for share in judged], answered
 
 
 def refuse_reordered_rows(y_true: object, **ids: object) -> None:
@@ -185,14 +133,6 @@ def _values_and_weights(rankings: Rankings, measure: Measure) -> tuple[Floats, F
     n_undefined = np.count_nonzero(np.any([ranker.undefined for ranker in rankers], axis=0))
     report_undefined(measure, int(n_undefined), len(weight))
     return np.array([ranker.filled()[:, 0] for ranker in rankers]), weight
-
-
-def _judged_shares(rankings: Rankings, measure: Measure) -> JudgedShares | None:
-    """The shares of judged documents, with the rows of a sample; None if all are judged."""
-    # whatever a function does with documents of equal scores, it gets all of them
-    return rankings.judged_shares(
-        measure if isinstance(measure, DCG) else DCG(k=measure.cutoffs[0])
-    )
 
 
 def _segments_of(rankings: Rankings, segments: Any, weight: Floats) -> tuple[list[Any], Ints]:

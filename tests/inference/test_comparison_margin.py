@@ -80,7 +80,6 @@ def test_verdicts_are_those_of_the_interval_where_documents_are_unjudged(unjudge
     options = {"k": 5, "unjudged": unjudged, "undefined": 0.0}
     found = compare_rankers(y, scores, margin=0.05, test="t", **options)
     differences = np.subtract(*(ndcg_samples(y, score, **options) for score in scores.values()))
-    assert found.judged["a"] < 1
     assert found.verdict == [verdict_of(differences, 0.05)]
 
 
@@ -90,4 +89,3 @@ def test_verdicts_of_sets_of_relevant_documents_come_without_a_warning():
     with warnings.catch_warnings(action="error"):
         found = compare_rankers(from_lists(liked, rankers=lists), margin=0.05, test="t")
     assert found.verdict == ["worse"]
-    assert np.isnan(found.judged["one"])

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import sklearn
 from helpers import assert_same, booster, graded_rows
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import clone
 from sklearn.dummy import DummyRegressor
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import Ridge
@@ -28,6 +28,7 @@ from sklearn_ndcg import (
     QuerySplitter,
     make_ndcg_scorer,
     make_query_scorer,
+    ndcg_samples,
 )
 from sklearn_ndcg.inference import compare_models, compare_rankers
 
@@ -85,75 +86,22 @@ def test_queries_that_are_never_tested_are_not_part_of_it():
     assert (found.n_queries, found.n_left_out) == (30, 0)
 
 
-def test_a_query_that_is_tested_repeatedly_counts_once_with_its_mean():
-    repeats = RepeatedKFold(n_splits=4, n_repeats=3, random_state=0)
-    cv = QuerySplitter(repeats, group_by="q")
-    found = compare_models(MODELS, BY_LEVEL, Y, scoring=SCORER, cv=cv, test="t")
-    splits = [*cv.split(BY_LEVEL, Y)]
-    each = [in_a_loop(MODELS, splits[at : at + 4], k=5, test="t") for at in (0, 4, 8)]
-    assert found.labels.tolist() == each[0].labels.tolist()
-    for name in MODELS:
-        expected = np.mean([repeat.values[name] for repeat in each], axis=0)
-        np.testing.assert_allclose(found.values[name], expected, atol=1e-15)
-    direct = np.subtract(*found.values.values())
-    assert found.difference[0] == pytest.approx(direct.mean(), abs=1e-15)
-    assert found.standard_error[0] == pytest.approx(direct.std(ddof=1) / np.sqrt(40))
-    assert found.n_queries == 40
+REPEATS = {
+    "repeated": QuerySplitter(RepeatedKFold(n_splits=4, n_repeats=3), group_by="q"),
+    "random": QuerySplitter(ShuffleSplit(6, test_size=0.9, random_state=0), group_by="q"),
+    "cut": KFold(3),
+}
 
 
-def test_queries_that_are_tested_more_often_do_not_weigh_more():
-    cv = QuerySplitter(ShuffleSplit(6, test_size=0.3, random_state=0), group_by="q")
-    found = compare_models(MODELS, BY_LEVEL, Y, scoring=SCORER, cv=cv, test="t")
-    values = {}
-    for split in cv.split(BY_LEVEL, Y):
-        one = in_a_loop(MODELS, [split], k=5, test="t")
-        for label, value in zip(one.labels.tolist(), one.values["tree"], strict=True):
-            values.setdefault(label, []).append(value)
-    assert len({*map(len, values.values())}) > 1
-    assert found.labels.tolist() == sorted(values)
-    expected = np.mean([np.mean(each) for each in values.values()])
-    assert found.mean["tree"] == pytest.approx(expected, abs=1e-14)
-
-
-class Noise(RegressorMixin, BaseEstimator):
-    """Predicts otherwise in each split."""
-
-    def fit(self, X, y):
-        self.seed_ = int(np.abs(y).sum() + 1000 * len(y))
-        return self
-
-    def predict(self, X):
-        return np.random.default_rng(self.seed_).normal(size=len(X))
-
-
-def test_repeats_that_leave_queries_out_and_have_clusters():
-    y = Y.copy()
-    y[np.isin(QUERY, [3, 7])] = 0
-    cv = QuerySplitter(RepeatedKFold(n_splits=2, n_repeats=2, random_state=0), group_by="q")
-    scorer = make_ndcg_scorer(k=5, group_by="q", undefined="omit")
-    by = {"clusters": QUERY // 2}
-    found = compare_models(
-        MODELS | {"noise": Noise()}, BY_LEVEL, y, scoring=scorer, cv=cv, test="t", **by
-    )
-    assert (found.n_queries, found.n_left_out, found.n_clusters) == (38, 2, 20)
-    scores = {name: np.c_[values, values] for name, values in found.values.items()}
-    options = {"metric": lambda y, s: s[0], "clusters": found.labels // 2, "test": "t"}
-    expected = compare_rankers(np.ones((38, 2)), scores, **options)
-    assert found.standard_error == pytest.approx(expected.standard_error)
-
-
+@pytest.mark.parametrize("cv", REPEATS.values(), ids=REPEATS)
 @pytest.mark.filterwarnings("ignore::sklearn_ndcg.QueryLeakWarning")
-def test_of_the_parts_of_a_query_those_that_are_defined_count():
-    is_first = np.concatenate([np.arange(n) < n / 2 for n in np.bincount(QUERY)])
-    y, every = np.where(is_first, Y, 0), np.arange(len(Y))
-    scorer = make_ndcg_scorer(group_by="q", undefined="omit")
-    both = [(every, np.flatnonzero(is_first)), (every, np.flatnonzero(~is_first))]
-    found, expected = (
-        compare_models(MODELS, BY_LEVEL, y, scoring=scorer, cv=splits, test="t")
-        for splits in (both, both[:1])
-    )
-    for name in MODELS:
-        assert found.values[name].tolist() == expected.values[name].tolist()
+def test_a_query_that_is_tested_twice_is_refused_after_one_model(cv):
+    class Never(Ridge):
+        def fit(self, X, y):
+            raise AssertionError
+
+    with pytest.raises(ValueError, match=r"Query \d+ is in \d of the \d+ test sets: pass"):
+        compare_models({"a": Ridge(), "never": Never()}, BY_LEVEL, Y, scoring=SCORER, cv=cv)
 
 
 def test_folds_are_drawn_once():
@@ -312,28 +260,22 @@ def test_ids_are_those_that_the_scorer_finds(group_by):
     assert found.n_queries == 40
 
 
-def test_ids_of_several_columns_may_be_tested_repeatedly():
-    table = BY_LEVEL.assign(one=1).set_index("one", append=True)
-    scorer = make_ndcg_scorer(k=5, group_by=["q", "one"])
-    cv = QuerySplitter(RepeatedKFold(n_splits=2, n_repeats=2), group_by="q")
-    found = compare_models(MODELS, table, Y, scoring=scorer, cv=cv, test="t")
-    assert found.labels.tolist() == [(number, 1) for number in range(40)]
-
-
-@pytest.mark.parametrize("repeats", [1, 2])
-def test_rows_may_be_queries(repeats):
+@pytest.mark.parametrize("cv", [KFold(3, shuffle=True, random_state=0), TimeSeriesSplit(3)])
+def test_rows_may_be_queries(cv):
     rng = np.random.default_rng(0)
     features, y = rng.normal(size=(30, 3)), rng.integers(0, 3, (30, 4))
     models = {"ridge": Ridge(), "mean": DummyRegressor()}
-    cv = RepeatedKFold(n_splits=3, n_repeats=repeats, random_state=0)
     found = compare_models(models, features, y, scoring=make_ndcg_scorer(), cv=cv, test="t")
-    values = np.zeros((repeats, 30))
-    for number, (train, test) in enumerate(cv.split(features)):
+    values = np.full(30, np.nan)
+    for train, test in cv.split(features):
         score = Ridge().fit(features[train], y[train]).predict(features[test])
-        one = compare_rankers(y[test], {"a": score, "b": -score}, test="t")
-        values[number // 3, test] = one.values["a"]
-    assert found.values["ridge"] == pytest.approx(values.mean(axis=0))
+        values[test] = ndcg_samples(y[test], score)
+    assert found.labels.tolist() == np.flatnonzero(~np.isnan(values)).tolist()
+    assert found.values["ridge"] == pytest.approx(values[found.labels])
     assert compare_models(models, features, y, scoring=make_ndcg_scorer(), test="t").n_queries == 30
+    repeats = RepeatedKFold(n_splits=3, n_repeats=2)
+    with pytest.raises(ValueError, match="Query 0 is in 2 of the 6 test sets"):
+        compare_models(models, features, y, scoring=make_ndcg_scorer(), cv=repeats)
 
 
 # Warnings and errors
@@ -341,11 +283,12 @@ def test_rows_may_be_queries(repeats):
 
 def test_queries_that_a_split_cuts_are_warned_of():
     scorer = make_ndcg_scorer(k=5, group_by="q", undefined=0)
+    cut = ShuffleSplit(1, test_size=0.7, random_state=0)
     with pytest.warns(QueryLeakWarning, match="scored queries are incomplete") as caught:
-        compare_models(MODELS, BY_LEVEL, Y, scoring=scorer, cv=KFold(3), test="t")
+        compare_models(MODELS, BY_LEVEL, Y, scoring=scorer, cv=cut, test="t")
     assert {warning.filename for warning in caught} == {__file__}
     with warnings.catch_warnings(action="error"):
-        cv = GroupShuffleSplit(2, random_state=0)
+        cv = GroupShuffleSplit(1, random_state=0)
         compare_models(MODELS, BY_LEVEL, Y, scoring=SCORER, cv=cv, groups=QUERY, test="t")
 
 
