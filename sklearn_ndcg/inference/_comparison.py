@@ -83,9 +83,10 @@ def compare_rankers(
         The ranker that all others are compared with. None compares all pairs.
 
     margin : float, default=None
-        The loss that you accept: of NDCG, between 0 and 1. Each pair then has a verdict: "better",
-        "not worse", "worse" or "undecided", see `Comparison`. "not worse" is wrong in about ``(1 -
-        confidence_level) / 2`` of the cases in which the first ranker is worse by the margin.
+        The loss that you accept: of NDCG, between 0 and 1. Each ranker then has a verdict against
+        the `baseline`, which is needed: "better", "not worse", "worse" or "undecided", see
+        `Comparison`. "not worse" is wrong in about ``(1 - confidence_level) / 2`` of the cases in
+        which the ranker is worse by the margin.
 
     test : {"permutation", "t"}, default="permutation"
         "permutation" is Fisher's randomization test: the two values of a query are exchangeable
@@ -121,8 +122,9 @@ def compare_rankers(
     Raises
     ------
     ValueError
-        If an argument is not as described, there are fewer than two rankers, fewer than two
-        queries or clusters can be scored, or a query has rows in several clusters.
+        If an argument is not as described, `margin` comes without `baseline`, there are fewer than
+        two rankers, fewer than two queries or clusters can be scored, or a query has rows in
+        several clusters.
 
     TypeError
         If an option is unknown, `y_scores` is not a mapping, or it is passed beside rows of lists.

@@ -111,7 +111,8 @@ def compare_models(
         The model that all others are compared with. None compares all pairs.
 
     margin : float, default=None
-        The loss that you accept, as in `compare_rankers`: each pair then has a verdict.
+        The loss that you accept, as in `compare_rankers`: each model then has a verdict against the
+        `baseline`, which is needed.
 
     test : {"permutation", "t"}, default="permutation"
         As in `compare_rankers`.

@@ -93,6 +93,11 @@ class Design:
         if margin is not None and not (_checks.is_number(margin) and 0 < float(margin) < highest):
             between = "between 0 and 1" if highest == 1 else "above 0"
             raise ValueError(f"margin must be a number {between}, got {margin!r}.")
+        if margin is not None and baseline is None:
+            raise ValueError(
+                "A margin needs a baseline: pass baseline=, the ranker that the others are "
+                f"compared with, one of {rankers}."
+            )
 
     def compare(self, sample: Sample) -> Comparison:
         """Compare the rankers on the queries of a sample."""

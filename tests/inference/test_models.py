@@ -74,9 +74,10 @@ SPLITTERS = {
 
 @pytest.mark.parametrize("cv", SPLITTERS.values(), ids=SPLITTERS)
 def test_folds_are_compared_as_in_a_loop(cv):
-    found = compare_models(MODELS, BY_LEVEL, Y, scoring=SCORER, cv=cv, margin=0.1, **OPTIONS)
+    options = {"baseline": "ridge", "margin": 0.1, **OPTIONS}
+    found = compare_models(MODELS, BY_LEVEL, Y, scoring=SCORER, cv=cv, **options)
     splits = (cv or QuerySplitter(5, group_by="q")).split(BY_LEVEL, Y)
-    assert_same(found, in_a_loop(MODELS, splits, k=5, margin=0.1, **OPTIONS))
+    assert_same(found, in_a_loop(MODELS, splits, k=5, **options))
 
 
 def test_queries_that_are_never_tested_are_not_part_of_it():
@@ -288,7 +289,7 @@ def test_queries_that_a_split_cuts_are_warned_of():
         compare_models(MODELS, BY_LEVEL, Y, scoring=scorer, cv=cut, test="t")
     assert {warning.filename for warning in caught} == {__file__}
     with warnings.catch_warnings(action="error"):
-        cv = GroupShuffleSplit(1, random_state=0)
+        cv = GroupShuffleSplit(1, test_size=0.5, random_state=0)
         compare_models(MODELS, BY_LEVEL, Y, scoring=SCORER, cv=cv, groups=QUERY, test="t")
 
 

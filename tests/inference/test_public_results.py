@@ -20,7 +20,7 @@ from sklearn_ndcg.inference._displays import DisplayOptions
 
 Y, S = matrices(30)
 X, y, QUERY = graded_rows()
-COMPARED = inference.compare_rankers(Y, {"a": S, "b": -S}, test="t", margin=0.1)
+COMPARED = inference.compare_rankers(Y, {"a": S, "b": -S}, test="t", baseline="b", margin=0.1)
 RESULTS = {
     NDCGInterval: inference.ndcg_interval(Y, S, method="t"),
     SegmentTable: inference.ndcg_by_segment(Y, S, segments=np.arange(30) % 2, method="t"),

@@ -44,7 +44,8 @@ def test_interval_prints_its_numbers_and_what_it_is_from(clusters, counted):
 
 def test_comparison_prints_its_pairs_in_two_columns_and_notes_below():
     y, scores = three_rankers(400)
-    result = compare_rankers(y, scores, test="t", margin=0.01, confidence_level=0.999)
+    options = {"baseline": "other", "margin": 0.01, "confidence_level": 0.999}
+    result = compare_rankers(y, scores, test="t", **options)
     means, pairs, notes = repr(result).split("\n\n")
     assert means.splitlines()[2].split() == ["good", f"{result.mean['good']:.4f}"]
     header, *rows = pairs.splitlines()
@@ -55,7 +56,7 @@ def test_comparison_prints_its_pairs_in_two_columns_and_notes_below():
     assert "<0.0001" in rows[0]
     start = header.index("verdict")
     assert [row[start:] for row in rows] == result.verdict
-    assert "p (t, Holm): corrected for 3 pairs." in notes
+    assert "p (t, Holm): corrected for 2 pairs." in notes
     assert "verdict (margin 0.01)" in notes
 
 
