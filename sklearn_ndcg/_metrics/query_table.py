@@ -137,17 +137,16 @@ class QueryExplanation:
         >>> [text.get_text() for text in ax.get_legend().get_texts()]
         ['this order: DCG 6.8611', 'best order: DCG 7.1410']
         """
-        rank, (ax, _) = self.ranks["rank"], drawing.axes(ax)
+        rank, ax = self.ranks["rank"], drawing.axes(ax)
         gains = {
             "this order": self.ranks["discounted_gain"],
             "best order": np.diff(self.ranks["idcg"], prepend=0),
         }
         for shift, (name, gain) in zip((-0.2, 0.2), gains.items(), strict=True):
             ax.bar(rank + shift, gain, 0.4, label=f"{name}: DCG {gain.sum():.4f}")
-        ax.set_title(*drawing.labels([self._title()], longest=70))
+        ax.set_title(self._title())
         ax.set(xlabel="Rank", ylabel="Gain \N{MULTIPLICATION SIGN} discount")
-        ax.set(xlim=(0.4, max(len(rank), 1) + 0.6), ylim=(0, None))
-        ax.locator_params(axis="x", integer=True, min_n_ticks=1)
+        ax.locator_params(axis="x", integer=True)
         return drawing.finish_axes(ax, despine)
 
 

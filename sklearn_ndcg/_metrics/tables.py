@@ -61,12 +61,12 @@ def percent(level: float) -> str:
     return f"{100 * level:.6g}%"
 
 
-def shortened(names: Iterable[str], lengths: Iterable[int], dots: str = "...") -> list[str]:
+def shortened(names: Iterable[str], lengths: Iterable[int]) -> list[str]:
     """Names cut in the middle to the first of these lengths that leaves no two of them alike."""
     whole = list(names)
     for longest in lengths:
-        half = (longest - len(dots)) // 2
-        short = [n if len(n) <= longest else f"{n[:half]}{dots}{n[-half:]}" for n in whole]
+        half = (longest - 3) // 2
+        short = [n if len(n) <= longest else f"{n[:half]}...{n[-half:]}" for n in whole]
         if len({*short}) == len({*whole}):
             break
     return short

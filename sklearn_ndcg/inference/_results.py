@@ -12,7 +12,7 @@ from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Floats
 from sklearn_ndcg._metrics.tables import Table, percent
 from sklearn_ndcg._rows.label_texts import label_text
-from sklearn_ndcg.inference._statistics import Method, Test, differences_of, largest_of
+from sklearn_ndcg.inference._statistics import Method, Test
 
 FrameOf = Literal["pairs", "rankers", "queries"]
 # Attributes of a comparison that `to_frame` shows for each pair.
@@ -461,11 +461,6 @@ def _known(value: float, text: str) -> str:
 def _pvalue_text(pvalue: float) -> str:
     """A p-value with four digits."""
     return "<0.0001" if pvalue < 0.0001 else f"{pvalue:.4f}"
-
-
-def query_differences(first: Floats, second: Floats) -> Floats:
-    """Differences of the values of two rankers, 0 where they differ only by rounding."""
-    return differences_of(first, second, largest_of(first, second))
 
 
 def _table(columns: dict[str, list[str]], title: str = "") -> Table:
