@@ -224,7 +224,8 @@ def compare_models(
         routed = metadata = metadata if groups is None else metadata | {"groups": groups}
         groups = None
     data = _Data(X, y, count_rows(X), routed)
-    data.check_ids(clusters=clusters)
+    if clusters is not None:  # wrong ids raise before the models are fitted
+        Grouping.of_ids(clusters, data.n_rows, name="clusters")
     ids = values_by(X, scoring.group_by, data.requested(scoring, "groups"), y)
     if cv is None:
         cv = QuerySplitter(5, group_by=scoring.group_by) if ids is not None else 5
@@ -255,12 +256,6 @@ class _Data:
     y: ArrayLike
     n_rows: int
     routed: Metadata
-
-    def check_ids(self, **ids: Any) -> None:
-        """Raise for wrong ids of rows, before the models are fitted."""
-        for name, of_rows in ids.items():
-            if of_rows is not None:
-                Grouping.of_ids(of_rows, self.n_rows, name=name)
 
     def requested(self, scorer: GroupedScorer[Any], name: str) -> Any:
         """What a scorer requests under this name."""

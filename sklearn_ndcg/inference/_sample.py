@@ -46,12 +46,7 @@ class Sample:
     left_out: Mapping[str, int] | None = None
 
     @classmethod
-    def of(
-        cls,
-        rankings: Rankings,
-        measure: Measure,
-        clusters: Any = None,
-    ) -> Sample:
+    def of(cls, rankings: Rankings, measure: Measure, clusters: Any = None) -> Sample:
         """The queries that can be scored."""
         return cls._of_all(rankings, measure, clusters)._scored(rankings)
 
