@@ -26,7 +26,6 @@ TRUTHS = {
 LISTS = {"u1": ["B", "A", "D"], "u2": ["C", "B"], "u3": ["D", "B", "A", "C"]}
 RANKERS = {"one": LISTS, "two": {user: ids[::-1] for user, ids in LISTS.items()}}
 RUNS = as_runs(RANKERS)
-SEGMENT = {"u1": "new", "u2": "old", "u3": "old"}
 K = 3
 # the same as matrices, one row for each user and one column for each document
 Y = np.array([list(truth.values()) for truth in TRUTHS.values()])

@@ -123,12 +123,11 @@ class Rankings:
             self.check_ids(queries)
         return Values.of(measure, queries)
 
-    def evaluate_rankers(self, measure: Measure, *, warn: bool = True) -> list[Values]:
+    def evaluate_rankers(self, measure: Measure) -> list[Values]:
         """The values of a measure for each ranker, as `evaluate` gives them for one."""
         measure = self.as_read(measure)
         rankers = self.queries_of_rankers(measure)
-        if warn:
-            self.check_ids(rankers[0])
+        self.check_ids(rankers[0])
         return [Values.of(measure, queries) for queries in rankers]
 
     def queries(self, measure: Measure) -> Queries:
