@@ -349,18 +349,19 @@ class IntervalDisplay:
 
     def _rows(self) -> tuple[list[str], Floats, ConfidenceInterval, list[str]]:
         """The name, the value, the bounds and the colour of each row."""
-        result, names, colors = self.result, ["all"], [0]
-        values, interval = np.atleast_1d(result.mean), result.confidence_interval  # type: ignore[arg-type]
+        result, interval = self.result, self.result.confidence_interval
+        if isinstance(result, NDCGInterval):
+            return ["all"], np.array([result.mean]), interval, ["C0"]
         if isinstance(result, SegmentTable):
-            names, colors = [*map(label_text, result.segments)], [0] * len(result.segments)
-        elif isinstance(result, Comparison) and self.differences:
-            rankers, values = list(result.mean), result.difference
+            names = [*map(label_text, result.segments)]
+            return names, result.mean, interval, ["C0"] * len(names)
+        rankers = list(result.mean)
+        if self.differences:
             names = [f"{label_text(first)} vs {label_text(other)}" for first, other in result.pairs]
-            colors = [rankers.index(first) for first, _ in result.pairs]
-        elif isinstance(result, Comparison):
-            names, colors = [*map(label_text, result.mean)], list(range(len(result.mean)))
-            values, interval = np.array([*result.mean.values()]), result.interval
-        return names, values, interval, [f"C{color}" for color in colors]
+            colors = [f"C{rankers.index(first)}" for first, _ in result.pairs]
+            return names, result.difference, interval, colors
+        means, colors = np.array([*result.mean.values()]), [f"C{n}" for n in range(len(rankers))]
+        return [*map(label_text, rankers)], means, result.interval, colors
 
     def _draw_reference(self, ax: Any) -> None:
         """Draw the line to compare with, and the margin of differences."""
