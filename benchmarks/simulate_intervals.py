@@ -13,14 +13,12 @@ from scipy import stats
 
 from sklearn_ndcg._kernels.sums import weighted_means
 from sklearn_ndcg.inference._statistics import (
-    IndependentMean,
     bca_levels,
     bootstrap_means,
     by_cluster,
     degrees_of_freedom,
     mean_and_error,
     permutation_pvalues,
-    unpaired_errors,
     widened_levels,
 )
 
@@ -154,51 +152,6 @@ def false_positives_by_cluster(sizes, n_sets):
     return 100 * positives / n_sets
 
 
-# clusters of two segments, of both together, and how much more the first segment varies
-UNPAIRED = {
-    "10 + 10 clusters": (10, 10, 20, 1),
-    "4 + 16 clusters": (4, 16, 20, 1),
-    "4 + 16 clusters, the 4 with twice the spread": (4, 16, 20, 2),
-    "20 clusters, all in both": (20, 20, 20, 1),
-}
-
-
-def segment_of_clusters(rng, units, effects, sizes):
-    """Means, weights and numbers of clusters in which half of the queries have the effect."""
-    cluster = np.repeat(np.arange(len(units)), sizes[: len(units)])
-    n = len(cluster)
-    own = differences_of_equal_rankers(rng, n)
-    values = np.where(rng.random(n) < 0.5, effects[units][cluster], own)
-    (means,), weight = by_cluster(values[np.newaxis], np.ones(n), cluster)
-    return means, weight, units
-
-
-def unpaired_pvalues(first, second):
-    """P-values of equal means: ours, and SciPy's of the means of clusters."""
-    samples = [IndependentMean.of(*segment) for segment in (first, second)]
-    (error,), (df,) = unpaired_errors(samples[:1], samples[1])
-    means = (np.average(means, weights=weight) for means, weight, _ in (first, second))
-    ours = 2 * stats.t.sf(abs(np.subtract(*means)) / error, df)
-    return ours, stats.ttest_ind(first[0], second[0], equal_var=False).pvalue
-
-
-def unpaired_test(n_first, n_second, n_units, spread, sizes, n_sets):
-    """Percentages of false positives at the level 0.05, and of differences of 0.15 found.
-
-    Each is of our test, and of SciPy's of the means of clusters.
-    """
-    rng, positives = np.random.default_rng(0), np.zeros((2, 2))
-    for _ in range(n_sets):
-        effects, units = differences_of_equal_rankers(rng, n_units), np.arange(n_units)
-        first = segment_of_clusters(rng, units[:n_first], effects, sizes(rng))
-        second = segment_of_clusters(rng, units[-n_second:], effects, sizes(rng))
-        for row, difference in enumerate((0, 0.15)):
-            means, *others = first
-            pvalues = unpaired_pvalues((spread * means + difference, *others), second)
-            positives[row] += np.array(pvalues) <= 0.05
-    return 100 * positives / n_sets
-
-
 def main():
     """Print the percentages and check the promises."""
     quick = options(__doc__).parse_args().quick
@@ -235,15 +188,6 @@ def main():
         what = f"false positives, clusters {name}"
         promise(f"{what}, permutation", permutation, least=4, most=6, quick=False)
         promise(f"{what}, t", t, least=3, most=7, quick=False)
-    for name, segments in UNPAIRED.items():
-        for sizes in ("equal", "1 to 20"):
-            found = unpaired_test(*segments, SIZES[sizes], 2000 // share)
-            (ours, of_means), (power, power_of_means) = found
-            what = f"unpaired test, {name} ({sizes})"
-            promise(f"false positives, {what}", ours, least=3.5, most=6.5, quick=False)
-            promise(f"false positives, {what}, SciPy's of cluster means", of_means, quick=False)
-            promise(f"power, {what}", power, quick=False)
-            promise(f"power, {what}, SciPy's of cluster means", power_of_means, quick=False)
     promise.exit()
 
 

@@ -73,7 +73,7 @@ NDCGDisplay.from_predictions(y, shown, groups=users, k=20, gain="exponential")
 # User by user
 # ------------
 # The mean difference is small, compared with what happens to single users: most lists get better,
-# but many get worse. ``comparison.largest_differences()`` lists the users at both ends.
+# but many get worse. ``comparison.to_frame("queries")`` has the values of each user.
 
 # sphinx_gallery_alt = "Differences of all users, sorted: more are above 0 than below"
 DifferenceDisplay.from_comparison(comparison, pair=("best", "film mean"))

@@ -4,8 +4,8 @@ Better overall, worse for new users: NDCG by segment
 ====================================================
 
 A mean over all users hides who is served worse. Here one recommender of films is better than
-another by that mean, and worse for users who have rated only two films: ``segments`` of
-``compare_rankers`` shows it. Ratings have dates, so every user can be served again as they were
+another by that mean, and worse for users who have rated only two films: a comparison of each
+segment shows it. Ratings have dates, so every user can be served again as they were
 after 2, 5, 10, 20, 50 and 100 ratings. A query is a user at one of these moments.
 """
 
@@ -17,7 +17,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.model_selection import KFold
 
 from sklearn_ndcg import from_lists
-from sklearn_ndcg.inference import DifferenceDisplay, IntervalDisplay, compare_rankers
+from sklearn_ndcg.inference import DifferenceDisplay, compare_rankers
 
 # %%
 # Two recommenders
@@ -55,13 +55,29 @@ for train, test in KFold(5, shuffle=True, random_state=0).split(rating):
 # matter here: it is the ``margin`` of the verdicts. (A warning says that these take a film that
 # nobody rated as not liked.)
 
-options = {"undefined": "omit", "baseline": "popularity", "margin": 0.01}
-segments, clusters = {query: query[1] for query in truth}, {query: query[0] for query in truth}
-rows = from_lists(truth, rankers=lists, k=10)
-comparison = compare_rankers(rows, segments=segments, clusters=clusters, random_state=0, **options)
-print(comparison)
+
+def compared(queries):
+    """Compare the recommenders on some of the queries."""
+    rankers = {name: {query: found[query] for query in queries} for name, found in lists.items()}
+    rows = from_lists({query: truth[query] for query in queries}, rankers=rankers, k=10)
+    users = {query: query[0] for query in queries}
+    options = {"undefined": "omit", "baseline": "popularity", "margin": 0.01}
+    return compare_rankers(rows, clusters=users, random_state=0, **options)
+
+
+print(compared(truth))
+by_ratings = {
+    n_ratings: compared([query for query in truth if query[1] == n_ratings])
+    for n_ratings in (2, 5, 10, 20, 50, 100)
+}
+table = pd.concat({n: result.to_frame() for n, result in by_ratings.items()}, names=["ratings"])
+table = table.droplevel(["first", "second"])
+print(table[["difference", "low", "high", "pvalue", "verdict"]])
+error = table[["low", "high"]].sub(table["difference"], axis=0).abs().T.to_numpy()
 # sphinx_gallery_alt = "Differences by number of ratings: below 0 at two, above 0 from five on"
-IntervalDisplay.from_result(comparison, differences=True).ax_.set_ylabel("Ratings so far")
+ax = table["difference"].plot(yerr=error, marker="o", capsize=3, logx=True)
+ax.axhline(0, color="0.5", linewidth=1)
+ax.set(xlabel="Ratings so far", ylabel="NDCG@10, neighbours minus popularity")
 
 # %%
 # By the mean over all queries neighbours are better, as they are from five ratings on. After two
@@ -69,9 +85,9 @@ IntervalDisplay.from_result(comparison, differences=True).ax_.set_ylabel("Rating
 #
 # New users only
 # --------------
-# The comparison of a segment is a comparison like any other, so its queries can be drawn too.
+# The queries of one of these comparisons, sorted by their difference.
 # Neighbours find better lists for many new users, but lose more with others.
 
 # sphinx_gallery_alt = "Differences of users with two ratings, sorted: the losses are larger"
-DifferenceDisplay.from_comparison(comparison.by_segment[2]).ax_.set_title("After two ratings")
+DifferenceDisplay.from_comparison(by_ratings[2]).ax_.set_title("After two ratings")
 plt.show()

@@ -142,9 +142,8 @@ def check_cutoff(k: object) -> Cutoff:
     if (type(k) is int or is_integer(k)) and k >= 1:
         return int(k)
     several = (
-        " For several cutoffs, compare_rankers and ndcg_curve take a list, tools of scikit-learn a "
-        "dict of scorers, and from_lists and from_trec the largest. Call other functions in a "
-        "loop."
+        " For several cutoffs, ndcg_curve takes a list, tools of scikit-learn a dict of scorers, "
+        "and from_lists and from_trec the largest. Call other functions in a loop."
     )
     raise ValueError(
         "k must be an integer >= 1, None for all documents or 'retrieved' for each list's own "

@@ -67,9 +67,7 @@ def by_segment(*data, **options):
 
 
 def compared(*data, **options):
-    """Of all queries, and of those of each segment."""
-    comparison = compare_rankers(*data, test="t", **options)
-    return [numbers_of(part) for part in (comparison, *comparison.by_segment.values())]
+    return numbers_of(compare_rankers(*data, test="t", **options))
 
 
 def scored(y_true, y_score, groups, **options):
@@ -86,7 +84,7 @@ def of_table(y_true, y_score, groups, **options):
 
 
 def compared_with_opposite(y_true, y_score, **options):
-    return compared(y_true, {"a": y_score, "b": -y_score}, **options)[0][0]
+    return compared(y_true, {"a": y_score, "b": -y_score}, **options)[0]
 
 
 # public function: the entry of one ranker

@@ -235,12 +235,6 @@ def legend(display):
     return [text.get_text() for text in display.ax_.get_legend().get_texts()]
 
 
-def drawn_texts(display):
-    """Return what a reader sees of the legend: texts, and whether they are drawn as formulas."""
-    display.figure_.canvas.draw()
-    return [text._preprocess_math(text.get_text()) for text in display.ax_.get_legend().get_texts()]
-
-
 def examples(number):
     """Return how many examples a test draws: `number` in CI, and a third of it elsewhere.
 

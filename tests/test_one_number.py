@@ -135,7 +135,6 @@ def of_queries(form, *, key=None, k=None, **options):
 def shown(form, *, k=None, **options):
     args, kwargs = form.data
     AXES.clear()
-    AXES.set_axis_off()  # whose ticks would be measured
     options |= {"k": [N_DOCUMENTS if k is None else k], "ax": AXES}
     return inference.NDCGDisplay.from_predictions(*args, **kwargs, **options).ndcg[0]
 

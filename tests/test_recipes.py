@@ -239,3 +239,17 @@ def test_weights_of_documents_multiply_the_gain_in_rax(k):
     options = {"weights": weights, "segments": jnp.asarray(groups), "topn": k}
     ours = ndcg_score(weight * (2.0**y_true - 1), y_score, groups=groups, k=k, undefined=0.0)
     assert float(rax.ndcg_metric(score, grade, **options)) == pytest.approx(ours, abs=1e-6)
+
+
+# --- intervals and tests
+
+
+def test_the_page_on_intervals_and_tests_runs():
+    """Its recipes use what the page defines above them."""
+    pytest.importorskip("pandas")
+    pytest.importorskip("statsmodels")
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    page = str(DOCS / "evidence.md")
+    failed, attempted = doctest.testfile(page, module_relative=False, optionflags=flags)
+    assert attempted
+    assert not failed

@@ -26,7 +26,6 @@ TRUTHS = {
 LISTS = {"u1": ["B", "A", "D"], "u2": ["C", "B"], "u3": ["D", "B", "A", "C"]}
 RANKERS = {"one": LISTS, "two": {user: ids[::-1] for user, ids in LISTS.items()}}
 RUNS = as_runs(RANKERS)
-SEGMENT = {"u1": "new", "u2": "old", "u3": "old"}
 K = 3
 # the same as matrices, one row for each user and one column for each document
 Y = np.array([list(truth.values()) for truth in TRUTHS.values()])
@@ -90,10 +89,7 @@ few_queries = pytest.mark.filterwarnings("ignore:.*unreliable", "ignore:All .* q
 def test_every_shape_has_the_numbers_of_a_matrix(shape, tmp_path):
     rows, both = shape(tmp_path)
     np.testing.assert_allclose(ndcg_samples(rows), ndcg_samples(Y, SCORES["one"], k=K))
-    segments = values_of(SEGMENT)
-    expected = compared(Y, SCORES, k=K, segments=segments)
-    segments = segments if shape is sequences else SEGMENT
-    np.testing.assert_allclose(compared(both, segments=segments), expected, rtol=1e-14)
+    np.testing.assert_allclose(compared(both), compared(Y, SCORES, k=K), rtol=1e-14)
 
 
 @few_queries
@@ -132,8 +128,8 @@ TAKES = {
     explained_difference: ["sample_weight"],
     display: ["sample_weight"],
     interval: ["sample_weight", "clusters"],
-    by_segment: ["sample_weight", "segments", "clusters"],
-    compared: ["sample_weight", "segments", "clusters"],
+    by_segment: ["sample_weight", "segments"],
+    compared: ["sample_weight", "clusters"],
 }
 # how truths and lists are read of what is by user, and how values of queries are
 BY_QUERY = {

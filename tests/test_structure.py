@@ -143,7 +143,6 @@ HELD = {
     "GainTable",
     "NDCG",
     "Pool",
-    "QueryDifferences",
     "QueryExplanation",
     "QueryFunction",
     "Ranked",
@@ -207,7 +206,7 @@ def test_options_are_keywords():
             options = [o for o in signature(public).parameters.values() if o.default is not o.empty]
             by_position = {o.name for o in options if o.kind is not o.KEYWORD_ONLY}
             found |= {f"{name.split('.')[-1]}.{option}" for option in by_position - DATA}
-    only = {"QuerySplitter.cv", "largest_differences.n", "to_frame.of"}
+    only = {"QuerySplitter.cv", "to_frame.of"}
     only |= {"explain_difference.first", "explain_difference.second"}
     assert found == only
 

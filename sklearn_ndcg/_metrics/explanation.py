@@ -151,8 +151,7 @@ class Explanation:
         ['gain: linear -> exponential', 'ties: average -> stable']
         """
         names = [self.first, *map(_what, self.changes), self.second]
-        names = drawing.labels(names, drawing.longest_name(ax))
-        ax, _ = drawing.axes(ax, (7, 1.2 + 0.4 * len(names)))
+        ax = drawing.axes(ax, (7, 1.2 + 0.4 * len(names)))
         rows, ends = np.arange(len(names)), [0, -1]
         ax.vlines(self.ndcg, rows[:-1], rows[1:], **drawing.LINE, zorder=0)
         for sign in (1, -1):  # in two colours
@@ -160,16 +159,14 @@ class Explanation:
             width = self.difference[steps]
             bars = ax.barh(rows[1:-1][steps], width, left=self.ndcg[steps], height=0.6)
             ax.bar_label(bars, [f"{value:+.4f}" for value in width], padding=4)
-        ink = ax.xaxis.label.get_color()
-        ax.plot(self.ndcg[ends], rows[ends], "o", color=ink)
+        ax.plot(self.ndcg[ends], rows[ends], "o", color=drawing.LINE["color"])
         for value, row in zip(self.ndcg[ends], rows[ends], strict=True):
             style = {"textcoords": "offset points", "va": "center"}
             ax.annotate(f"{value:.4f}", (value, row), (7, 0), **style)
         ax.set_yticks(rows, names)
-        drawn = self.ndcg[~np.isnan(self.ndcg)]  # nan if all queries are left out
-        low, high = (drawn.min(), drawn.max()) if len(drawn) else (0, 1)
-        space = 0.35 * (high - low) or 0.1  # for the numbers beside the bars
-        ax.set(xlabel=self.metric, xlim=(low - space, high + space), ylim=(rows[-1] + 0.5, -0.5))
+        ax.use_sticky_edges = False
+        ax.margins(x=0.35)  # for the numbers beside the bars
+        ax.set(xlabel=self.metric, ylim=(rows[-1] + 0.5, -0.5))
         return drawing.finish_axes(ax, despine)
 
     def _effect(self, step: int) -> str:

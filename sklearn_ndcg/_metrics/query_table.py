@@ -19,7 +19,7 @@ from sklearn_ndcg._metrics.inputs import numeric
 from sklearn_ndcg._metrics.measure import NDCG, ExplanationOptions
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
-from sklearn_ndcg._metrics.tables import Printed, Table
+from sklearn_ndcg._metrics.tables import Table
 from sklearn_ndcg._metrics.values import Values
 from sklearn_ndcg._rows.grouping import as_python
 from sklearn_ndcg._rows.label_texts import label_text, shown_labels
@@ -30,7 +30,7 @@ _FORMATS |= dict.fromkeys(("score", "relevance", "gain", "ideal"), "{:.6g}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class QueryExplanation(Printed):
+class QueryExplanation:
     """The NDCG of one query, rank by rank: the result of `explain_query`.
 
     It prints as a table, and `plot` draws it; of more than 40 ranks the table has only the first
@@ -85,16 +85,15 @@ class QueryExplanation(Printed):
     ranks: dict[str, NDArray[Any]]
     notes: list[str]
 
-    _gap = "\n"
-
-    def _parts(self) -> list[Table | str]:
+    def __repr__(self) -> str:
         cells = {}
         for name, values in self.ranks.items():
             if name != "tied" or values.any():
                 header = name.upper() if name.endswith("dcg") else name.replace("_", " ")
                 cells[header] = list(map(_FORMATS.get(name, "{:.4f}").format, values))
         rows = list(map(list, zip(*cells.values(), strict=True)))
-        return [Table([*cells], rows, text=(1,), title=self._title()), *self.notes]
+        table = Table([*cells], rows, text=(1,), title=self._title())
+        return "\n".join([str(table), *self.notes])
 
     def _title(self) -> str:
         return f"query {label_text(self.query)}: {self.metric} {self.ndcg:.4f}"
@@ -138,17 +137,16 @@ class QueryExplanation(Printed):
         >>> [text.get_text() for text in ax.get_legend().get_texts()]
         ['this order: DCG 6.8611', 'best order: DCG 7.1410']
         """
-        rank, (ax, _) = self.ranks["rank"], drawing.axes(ax)
+        rank, ax = self.ranks["rank"], drawing.axes(ax)
         gains = {
             "this order": self.ranks["discounted_gain"],
             "best order": np.diff(self.ranks["idcg"], prepend=0),
         }
         for shift, (name, gain) in zip((-0.2, 0.2), gains.items(), strict=True):
             ax.bar(rank + shift, gain, 0.4, label=f"{name}: DCG {gain.sum():.4f}")
-        ax.set_title(*drawing.labels([self._title()], longest=70))
+        ax.set_title(self._title())
         ax.set(xlabel="Rank", ylabel="Gain \N{MULTIPLICATION SIGN} discount")
-        ax.set(xlim=(0.4, max(len(rank), 1) + 0.6), ylim=(0, None))
-        ax.locator_params(axis="x", integer=True, min_n_ticks=1)
+        ax.locator_params(axis="x", integer=True)
         return drawing.finish_axes(ax, despine)
 
 

@@ -35,33 +35,22 @@ _NO_TABLE = np.empty(0)
 class JudgedShares(NamedTuple):
     """The judged share of the first k documents that each ranker (row) returns for each query.
 
-    It is nan where none was returned. `has_judgements` says which queries have a judged document;
-    the others are not counted. If `has_judged_nonrelevant` is false, every judged document is
-    relevant, as in a list of what a user liked, and unjudged may just mean not relevant.
+    The queries are those with a judged document. The share is nan where nothing was returned. If
+    `has_judged_nonrelevant` is false, every judged document is relevant, as in a list of what a
+    user liked, and unjudged may just mean not relevant.
     """
 
     share: Floats
-    has_judgements: Mask
     has_judged_nonrelevant: bool
 
-    def take(self, queries: Ints) -> JudgedShares:
-        """The shares of some queries."""
-        judged = self.has_judgements[queries]
-        return self._replace(share=self.share[:, queries], has_judgements=judged)
-
-    def is_answered(self) -> Mask:
-        """For which of the queries with judgements each ranker returned a document."""
-        return ~np.isnan(self.share[:, self.has_judgements])
-
     def n_answered(self) -> Ints:
-        """The number of these queries, for each ranker."""
-        return np.asarray(self.is_answered().sum(axis=1))
+        """The number of these queries for which each ranker returned a document."""
+        return np.asarray((~np.isnan(self.share)).sum(axis=1))
 
-    def means(self) -> tuple[list[float], list[float]]:
-        """For each ranker, the mean judged share, and the share of queries that it answers."""
-        n_answered, n = self.n_answered(), max(int(self.has_judgements.sum()), 1)
-        totals = np.array(list(map(exact_sum, np.nan_to_num(self.share[:, self.has_judgements]))))
-        return (totals / np.maximum(n_answered, 1)).tolist(), (n_answered / n).tolist()
+    def means(self) -> Floats:
+        """The mean share of each ranker, over the queries that it answers; 0 if there is none."""
+        totals = np.array(list(map(exact_sum, np.nan_to_num(self.share))))
+        return np.asarray(totals / np.maximum(self.n_answered(), 1))
 
 
 class WrongRows(NamedTuple):
@@ -136,12 +125,11 @@ class Rankings:
             self.check_ids(queries)
         return Values.of(measure, queries)
 
-    def evaluate_rankers(self, measure: Measure, *, warn: bool = True) -> list[Values]:
+    def evaluate_rankers(self, measure: Measure) -> list[Values]:
         """The values of a measure for each ranker, as `evaluate` gives them for one."""
         measure = self.as_read(measure)
         rankers = self.queries_of_rankers(measure)
-        if warn:
-            self.check_ids(rankers[0])
+        self.check_ids(rankers[0])
         return [Values.of(measure, queries) for queries in rankers]
 
     def queries(self, measure: Measure) -> Queries:
@@ -339,9 +327,14 @@ class Rankings:
         share = np.full((len(scores), len(self.grouping.labels)), np.nan)
         for row, n_returned, n_judged in zip(share, returned, counted, strict=True):
             np.divide(n_judged[:, 0], n_returned[:, 0], out=row, where=n_returned[:, 0] > 0)
-        has_judgements = self.grouping.extremes(judged)[1] > 0
         nonrelevant = self._nonrelevant() & (judged > 0)
-        return JudgedShares(share, has_judgements, bool(nonrelevant.any()))
+        return JudgedShares(share[:, self.has_judgements()], bool(nonrelevant.any()))
+
+    def has_judgements(self) -> Mask:
+        """Which queries have a judged document."""
+        if self.judged is None:
+            return np.ones(len(self.grouping.labels), dtype=np.bool_)
+        return np.asarray(self.grouping.extremes(self.judged.view(np.uint8))[1] > 0)
 
     def _nonrelevant(self) -> Mask:
         """The rows of documents that are not relevant."""

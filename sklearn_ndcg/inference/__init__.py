@@ -13,4 +13,4 @@ __all__ = [
     "Comparison", "DifferenceDisplay", "IntervalDisplay", "NDCGDisplay", "NDCGInterval",
     "SegmentTable", "compare_models", "compare_rankers", "ndcg_by_segment", "ndcg_interval",
 ]  # fmt: skip
-_checks.publish(globals(), held=[_results.ConfidenceInterval, _results.QueryDifferences])
+_checks.publish(globals(), held=[_results.ConfidenceInterval])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Unpack
 
 import numpy as np
@@ -13,11 +13,11 @@ from sklearn_ndcg._checks import Cutoff, Weights
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.array_rankings import rankings_of_several, refuse_beside_lists
 from sklearn_ndcg._metrics.list_rankings import ListRankings
-from sklearn_ndcg._metrics.measure import Measure, NDCGOptions, has_several_cutoffs
+from sklearn_ndcg._metrics.measure import DCG, Measure, NDCGOptions
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._rows.columns import column_names
-from sklearn_ndcg.inference._options import Inference, Metric, measures_of
-from sklearn_ndcg.inference._pairs import Design, Margin, Metrics
+from sklearn_ndcg.inference._options import Inference, Metric, measure_of
+from sklearn_ndcg.inference._pairs import Design
 from sklearn_ndcg.inference._results import Comparison
 from sklearn_ndcg.inference._sample import Sample, refuse_reordered_rows
 from sklearn_ndcg.inference._statistics import Test
@@ -28,7 +28,7 @@ _UNJUDGED_MEANS = {
     "omit": "The former may look better than it is, or worse if its lists are short, as unjudged "
     "documents are removed.",
 }
-# no warning up to this difference of judged documents, or share of queries that no ranker answers
+# no warning up to this difference of the shares of judged documents
 _MANY = 0.1
 
 
@@ -37,14 +37,13 @@ def compare_rankers(
     y_scores: Mapping[Any, ArrayLike] | None = None,
     *,
     groups: ArrayLike | None = None,
-    k: Cutoff | Sequence[Cutoff] = None,
+    k: Cutoff = None,
+    metric: Metric | None = None,
     sample_weight: Weights | None = None,
-    metric: Metric | Mapping[str, Metric | None] | None = None,
     baseline: Any = None,
+    margin: float | None = None,
     test: Test = "permutation",
     confidence_level: float = 0.95,
-    margin: Margin | None = None,
-    segments: Any = None,
     n_resamples: int = 9999,
     random_state: Any = None,
     clusters: Any = None,
@@ -67,23 +66,27 @@ def compare_rankers(
     groups : array-like of shape (n_documents,) or str, default=None
         The query id of each row, as in `ndcg_score`.
 
-    k : int, None, "retrieved" or list of these, default=None
-        Cutoff, as in `ndcg_score`. In a list each cutoff is a metric of its own: every pair is
-        compared by each, and p-values are corrected for all of them.
+    k : int, None or "retrieved", default=None
+        Cutoff, as in `ndcg_score`.
 
-    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
-        Weights, as in `ndcg_score`.
-
-    metric : callable or mapping from name, default=None
+    metric : callable, default=None
         A function of the relevance and the scores of one query, ``metric(y_true, y_score)``, in
         place of NDCG, as in `make_query_scorer`; a larger value is better. Bind its options with
         `functools.partial`; of the options below only `undefined` applies. For rows of lists it
         gets the documents in their order, and then those that were not returned, whose score is
-        ``-inf``: ``ranked = y_true[y_score > -np.inf]``. A query without a list is 0. A mapping has
-        several, and None for NDCG: ``{"NDCG": None, "MRR": reciprocal_rank}``.
+        ``-inf``: ``ranked = y_true[y_score > -np.inf]``. A query without a list is 0.
+
+    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
+        Weights, as in `ndcg_score`.
 
     baseline : a name in `y_scores`, default=None
         The ranker that all others are compared with. None compares all pairs.
+
+    margin : float, default=None
+        The loss that you accept: of NDCG, between 0 and 1. Each ranker then has a verdict against
+        the `baseline`, which is needed: "better", "not worse", "worse" or "undecided", see
+        `Comparison`. "not worse" is wrong in about ``(1 - confidence_level) / 2`` of the cases in
+        which the ranker is worse by the margin.
 
     test : {"permutation", "t"}, default="permutation"
         "permutation" is Fisher's randomization test: the two values of a query are exchangeable
@@ -93,18 +96,6 @@ def compare_rankers(
     confidence_level : float, default=0.95
         Level of the intervals of the differences, between 0 and 1.
 
-    margin : float or mapping from metric, default=None
-        The loss of NDCG that you accept, between 0 and 1. For several metrics pass one for all, if
-        their values are from 0 to 1, or one for each: ``{"NDCG@10": 0.01, "MRR": 0.02}``. Each pair
-        then has a verdict: "better", "not worse", "worse" or "undecided", see `Comparison`. "not
-        worse" is wrong in about ``(1 - confidence_level) / 2`` of the cases in which the first
-        ranker is worse by the margin.
-
-    segments : array-like of shape (n_documents,) or (n_queries,), or several columns, default=None
-        The segment of each row, as in `ndcg_by_segment`: the rankers are also compared within each
-        segment, see `Comparison`. For rows of lists a mapping or Series from query, or one per
-        query where these are numbered; queries that are left out may lack an entry.
-
     n_resamples : int, default=9999
         Number of random assignments, if not all are tried; not used by ``test="t"``.
 
@@ -113,8 +104,9 @@ def compare_rankers(
 
     clusters : array-like of shape (n_documents,) or (n_queries,), default=None
         One cluster id per row, if queries depend on each other, as in `ndcg_interval`; for rows of
-        lists as `segments`. The differences in a cluster change sign together, and t has the
-        standard error and the degrees of freedom of `ndcg_interval`.
+        lists a mapping or Series from query, or one per query where these are numbered; queries
+        that are left out may lack an entry. The differences in a cluster change sign together, and
+        t has the standard error and the degrees of freedom of `ndcg_interval`.
 
     **options
         Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and
@@ -125,14 +117,14 @@ def compare_rankers(
     Returns
     -------
     Comparison
-        Prints as a table. See `Comparison` for its attributes, and for its methods
-        `largest_differences` and `to_frame`.
+        Prints as a table. See `Comparison` for its attributes and `to_frame`.
 
     Raises
     ------
     ValueError
-        If an argument is not as described, there are fewer than two rankers, fewer than two
-        queries or clusters can be scored, or a query has rows in several clusters.
+        If an argument is not as described, `margin` comes without `baseline`, there are fewer than
+        two rankers, fewer than two queries or clusters can be scored, or a query has rows in
+        several clusters.
 
     TypeError
         If an option is unknown, `y_scores` is not a mapping, or it is passed beside rows of lists.
@@ -141,10 +133,9 @@ def compare_rankers(
     -----
     UserWarning
         If there are fewer than 10 queries or clusters, or their weights make them worth fewer than
-        10, as in `ndcg_interval`; also in a segment. If the shares of judged documents of two
+        10, as in `ndcg_interval`. If the shares of judged documents of two
         rankers differ by more than 0.1 (documents with NaN in `y_true` are unjudged; not checked
-        if every judged document is relevant). If a ranker answers fewer queries than another, or
-        no ranker answers more than a tenth of the judged queries.
+        if every judged document is relevant). If a ranker answers fewer queries than another.
 
     UndefinedMetricWarning
         As in `ndcg_score`.
@@ -185,26 +176,8 @@ def compare_rankers(
     95% CI: confidence interval, for each pair alone.
     p (permutation, Holm): corrected for 3 pairs.
     effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses.
-
-    The queries that differ most:
-
-    >>> result = compare_rankers(y_true, scores, k=10, baseline="poor", random_state=0)
-    >>> result.largest_differences(2)
-    NDCG@10
-    query    good    poor  difference
-    15     0.9370  0.4606     +0.4764
-    57     0.9039  0.5346     +0.3693
-    36     0.8453  0.9811     -0.1357
-    94     0.7214  0.9067     -0.1853
-    <BLANKLINE>
-    NDCG@10
-    query   other    poor  difference
-    15     0.7505  0.4606     +0.2900
-    61     0.8041  0.5754     +0.2287
-    98     0.3429  0.6932     -0.3504
-    96     0.4660  0.8657     -0.3996
     """
-    measures = measures_of(compare_rankers, metric, k, options)
+    measure = measure_of(compare_rankers, metric, k, options)
     inference = Inference(
         confidence_level=confidence_level,
         n_resamples=n_resamples,
@@ -212,64 +185,46 @@ def compare_rankers(
         test=test,
     )
     rankings = rankings_of_rankers(y_true, y_scores, groups, sample_weight, least=2)
-    refuse_reordered_rows(y_true, clusters=clusters, segments=segments)
-    measures = [(name, rankings.as_read(measure)) for name, measure in measures]
-    several = isinstance(metric, Mapping) or has_several_cutoffs(measures[0][1])
+    refuse_reordered_rows(y_true, clusters=clusters)
+    measure = rankings.as_read(measure)
     design = Design(
-        metrics=Metrics.of(measures, several),
+        label=measure.labels()[0],
+        limits=measure.limits,
         rankers=list(rankings.scores),
         baseline=baseline,
         margin=margin,
         inference=inference,
     )
-    scored = [(rankings, measure) for _, measure in measures]
-    sample, samples = Sample.of(scored, clusters, segments)
-    result = design.compare_all(sample, samples)
-    warn_of_shares(sample, scored, design.rankers)
+    sample = Sample.of(rankings, measure, clusters)
+    result = design.compare(sample)
+    warn_of_shares(rankings, measure, design.rankers)
     return result
 
 
-def warn_of_shares(
-    sample: Sample, scored: Sequence[tuple[Rankings, Measure]], rankers: list[Any]
-) -> None:
+def warn_of_shares(rankings: Rankings, measure: Measure, rankers: list[Any]) -> None:
     """Warn if rankers differ in what they return that is judged, or in what they answer."""
-    if sample.judged is None:
+    # whatever a function does with documents of equal scores, it gets all of them
+    counted = measure if isinstance(measure, DCG) else DCG(k=measure.cutoffs[0])
+    shares = rankings.judged_shares(counted)
+    if shares is None or not shares.n_answered().any():
         return
-    shares = np.array(sample.judged.means()[0]).reshape(-1, len(rankers))
-    known = np.array(sample.shares()[0]).reshape(shares.shape)
-    unjudged = [measure.unjudged for _, measure in scored for _ in measure.cutoffs]
-    is_answered = sample.judged.is_answered()[: len(rankers)]
-    n_answered = sample.judged.n_answered()[: len(rankers)]
-    for judged, is_known, rule in zip(shares, ~np.isnan(known).any(axis=1), unjudged, strict=True):
-        fewest, most = judged.argmin(), judged.argmax()
-        of_fewest, of_most = f"{rankers[fewest]!r}", f"{rankers[most]!r}"
-        if judged[fewest] == 0 < judged[most] and n_answered[fewest]:
-            _checks.warn(
-                f"The truth has none of the first documents that {of_fewest} returned, but "
-                f"{judged[most]:.0%} of those of {of_most}. Does {of_fewest} write ids as the "
-                "truth does?"
-            )
-            break
-        if judged[fewest] > 0 and is_known and judged[most] - judged[fewest] > _MANY:
-            _checks.warn(
-                f"Of the first documents that {of_fewest} returned, {judged[fewest]:.0%} are "
-                f"judged, compared with {judged[most]:.0%} for {of_most}. {_UNJUDGED_MEANS[rule]} "
-                "Consider judging more."
-            )
-            break
-    n_judged = is_answered.shape[1]
-    least, most = n_answered.min(), n_answered.max()
-    n_missing = n_judged - np.count_nonzero(is_answered.any(axis=0))
-    if least < most or n_missing > _MANY * n_judged:
-        fewest = rankers[n_answered.argmin()]
-        others = (
-            f"another ranker has {most}" if least < most else f"no ranker has one for {n_missing}"
-        )
+    n_answered, n_judged = shares.n_answered(), shares.share.shape[1]
+    judged = np.where(n_answered > 0, shares.means(), np.nan)
+    if shares.has_judged_nonrelevant and np.nanmax(judged) - np.nanmin(judged) > _MANY:
+        fewest, most = np.nanargmin(judged), np.nanargmax(judged)
         _checks.warn(
-            f"{fewest!r} has lists with documents for {least} of the {n_judged} judged queries; "
-            f"{others}: others count as 0. If it was not asked all of them, pass "
-            "unanswered='omit', which keeps empty lists. If it was, check that its query ids are "
-            "those of the truth. If it found nothing for these, 0 is right: ignore this warning."
+            f"Of the first documents that {rankers[fewest]!r} returned, {judged[fewest]:.0%} are "
+            f"judged, compared with {judged[most]:.0%} for {rankers[most]!r}. "
+            f"{_UNJUDGED_MEANS[measure.unjudged]} Consider judging more."
+        )
+    least, most = n_answered.min(), n_answered.max()
+    if least < most:
+        _checks.warn(
+            f"{rankers[n_answered.argmin()]!r} has lists with documents for {least} of the "
+            f"{n_judged} judged queries; another ranker has {most}: others count as 0. If it was "
+            "not asked all of them, pass unanswered='omit', which keeps empty lists. If it was, "
+            "check that its query ids are those of the truth. If it found nothing for these, 0 is "
+            "right: ignore this warning."
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Literal, Unpack, get_args
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,14 +21,12 @@ from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.values import report_undefined
 from sklearn_ndcg._rows.columns import column_names, count_rows, take_rows
-from sklearn_ndcg._rows.label_texts import shown_labels
+from sklearn_ndcg._rows.label_texts import label_text
 from sklearn_ndcg._selection.responses import ResponseMethod
 from sklearn_ndcg._selection.scorers import make_ndcg_scorer
 from sklearn_ndcg._selection.splitters import row_numbers
 from sklearn_ndcg.inference._comparison import rankings_of_rankers
 from sklearn_ndcg.inference._interval import curve_interval
-
-IntervalAt = Literal["auto", "all"]
 
 
 class DisplayOptions(NDCGOptions, total=False):
@@ -37,18 +35,12 @@ class DisplayOptions(NDCGOptions, total=False):
     sample_weight: ArrayLike | None
     ax: Any
     curve_kwargs: dict[str, Any] | Sequence[dict[str, Any]] | None
-    interval_at: IntervalAt | ArrayLike
     plot_chance_level: bool
     chance_level_kwargs: dict[str, Any] | None
     despine: bool
 
 
-_DRAWING = {
-    "ax", "curve_kwargs", "interval_at", "plot_chance_level", "chance_level_kwargs", "despine",
-}  # fmt: skip
-# Cutoffs whose intervals are drawn if the bands of all would cover one another; steps of ticks.
-_ROUND = (1, 5, *(digit * 10**power for power in range(1, 18) for digit in (1, 2, 5)))
-_MOST_BANDS = 3
+_DRAWING = {"ax", "curve_kwargs", "plot_chance_level", "chance_level_kwargs", "despine"}
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -93,7 +85,7 @@ class NDCGDisplay:
         The curves of the folds, if `line_` is their mean.
 
     band_ : matplotlib Artist, list of matplotlib Artist or None
-        The interval, an area or vertical bars; a list if `line_` is one.
+        The interval, an area, or a bar at a single cutoff; a list if `line_` is one.
 
     chance_level_ : matplotlib Artist or None
         The line of the chance level.
@@ -178,8 +170,8 @@ class NDCGDisplay:
 
         **options
             The other options of `ndcg_curve`: `gain`, `sample_weight` and so on; and how to draw:
-            `ax`, `curve_kwargs`, `interval_at`, `plot_chance_level`, `chance_level_kwargs` and
-            `despine`, as in `plot`. The chance level of several rankers is their mean.
+            `ax`, `curve_kwargs`, `plot_chance_level`, `chance_level_kwargs` and `despine`, as in
+            `plot`. The chance level of several rankers is their mean.
 
         Returns
         -------
@@ -254,8 +246,8 @@ class NDCGDisplay:
             The model's name. None is the name of its class.
 
         **options
-            `ax`, `curve_kwargs`, `interval_at`, `plot_chance_level`, `chance_level_kwargs` and
-            `despine`, as in `plot`, and the options of `ndcg_curve`.
+            `ax`, `curve_kwargs`, `plot_chance_level`, `chance_level_kwargs` and `despine`, as in
+            `plot`, and the options of `ndcg_curve`.
 
         Returns
         -------
@@ -357,36 +349,25 @@ class NDCGDisplay:
         *,
         name: str | list[str] | None = None,
         curve_kwargs: dict[str, Any] | Sequence[dict[str, Any]] | None = None,
-        interval_at: IntervalAt | ArrayLike = "auto",
         plot_chance_level: bool = False,
         chance_level_kwargs: dict[str, Any] | None = None,
         despine: bool = False,
     ) -> NDCGDisplay:
         """Draw the curve, or the curves.
 
-        The legend stands below the axes. Up to 24 curves differ in colour or line style, and a
-        ranker has the colour that it has in `IntervalDisplay` and `DifferenceDisplay`. If you have
-        chosen a colour cycle, by a style or for the axes, the colours are those, but for a grey,
-        which is for what is not a ranker. Cutoffs that do not follow one another have markers and
-        ticks. At a single cutoff curves are points side by side.
+        Colours are those of matplotlib's cycle, in the order of the rankers, as in
+        `IntervalDisplay` and `DifferenceDisplay`.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; the axes of a figure without a layout are moved so that nothing is cut
-            off. None makes a new figure.
+            Where to draw. None makes a new figure.
 
         name : str or list of str, default=None
             The model's name, or one for each curve. None takes the name of the display.
 
         curve_kwargs : dict or list of dict, default=None
             Keyword arguments of matplotlib's `plot` for the curve, or for each of several.
-
-        interval_at : "auto", "all" or array-like of int, default="auto"
-            Where the interval is drawn: "all" is a band along the curve, and a list of cutoffs a
-            bar at each of them, side by side for several curves. "auto" is "all" for up to three
-            curves. The bands of more would cover one another, so these have bars at 1, 5, 10, 20,
-            50, 100, ...; or at every cutoff, if cutoffs do not follow one another.
 
         plot_chance_level : bool, default=False
             Whether to draw the level of chance.
@@ -405,34 +386,27 @@ class NDCGDisplay:
         Raises
         ------
         ValueError
-            If a list does not have an entry for each curve, the display has no chance level, or
-            `interval_at` has other cutoffs than `k`.
-
-        Warns
-        -----
-        UserWarning
-            If the legend has no room at a font size of 5 points.
+            If a list does not have an entry for each curve, or the display has no chance level.
         """
         if plot_chance_level and self.chance_level is None:
             raise ValueError("plot_chance_level=True, but the display has no chance_level.")
         separate, folds = isinstance(self.name, list | tuple), np.atleast_2d(self.ndcg)
         curves = folds if separate else folds.mean(axis=0, keepdims=True)
         n = len(curves)
-        names = self._labels(self.name if name is None else name, n, drawing.longest_name(ax))
+        names = self._labels(self.name if name is None else name, n)
         styles = drawing.one_each("curve_kwargs", curve_kwargs, n)
-        at = self._interval_cutoffs(interval_at, n)
-        ax, _ = drawing.axes(ax, (9, 4.8 + 0.07 * n) if n > len(drawing.COLORS) else None)
-        marker = {"marker": "o" if len(self.k) == 1 or self._has_gaps() else None}
+        ax = drawing.axes(ax)
+        marker = {"marker": "o" if len(self.k) == 1 else None}
         lines: list[Any] = []
-        places = _side_by_side(self.k, n, 5) if len(self.k) == 1 else [self.k] * n
-        for x, y, label, style in zip(places, curves, names, styles, strict=True):
-            lines += ax.plot(x, y, **marker | {"label": label} | (style or {}))
-        drawn = ax.dataLim.intervalx.round()  # bars beside cutoffs do not count
+        for y, label, style in zip(curves, names, styles, strict=True):
+            lines += ax.plot(self.k, y, **marker | {"label": label} | (style or {}))
         self.line_, self.band_ = lines if separate else lines[0], None
         if self.interval is not None:
-            bands = self._draw_intervals(ax, lines, np.reshape(self.interval, (n, 2, -1)), at)
+            intervals = np.reshape(self.interval, (n, 2, -1))
+            bands = list(map(self._draw_interval, [ax] * n, lines, intervals))
+            bands[0].set_label(drawing.interval_label(self.confidence_level))
             self.band_ = bands if separate else bands[0]
-        thin = {"color": lines[0].get_color(), "alpha": 0.7, "linewidth": 0.7, "linestyle": "-"}
+        thin = {"color": lines[0].get_color(), "alpha": 0.7, "linewidth": 0.7}
         folds = folds if n < len(folds) else folds[:0]
         self.fold_lines_ = [ax.plot(self.k, fold, **marker | thin)[0] for fold in folds]
         self.chance_level_ = None
@@ -441,19 +415,14 @@ class NDCGDisplay:
             style |= chance_level_kwargs or {}
             self.chance_level_ = ax.plot(self.k, self.chance_level, **style)[0]
         ax.set(xlabel="Cutoff k", ylabel=self.metric)
-        drawing.finish(self, ax, despine)
-        self._draw_ticks(ax, *drawn)
-        return self
+        ax.locator_params(axis="x", integer=True)
+        return drawing.finish(self, ax, despine)
 
-    def _has_gaps(self) -> bool:
-        """Whether cutoffs were chosen that do not follow one another."""
-        return bool((np.diff(self.k) > 1).any())
-
-    def _labels(self, name: Any, n: int, longest: int) -> list[str | None]:
+    def _labels(self, name: Any, n: int) -> list[str | None]:
         """What the legend calls each of n curves; of the mean of folds also its value."""
-        names = drawing.one_each("name", name, n)
-        short = iter(drawing.labels((x for x in names if x is not None), longest))
-        names = [None if x is None else next(short) for x in names]
+        names = [
+            None if each is None else label_text(each) for each in drawing.one_each("name", name, n)
+        ]
         folds = np.atleast_2d(self.ndcg)
         if n == len(folds):
             return names
@@ -461,57 +430,13 @@ class NDCGDisplay:
         value = f"NDCG@{self.k[-1]} = {last.mean():.3f} +/- {last.std():.3f}"
         return [f"{names[0]} ({value})" if names[0] else value]
 
-    def _interval_cutoffs(self, at: Any, n: int) -> NDArray[Any] | None:
-        """The cutoffs at which n curves have a bar; None if they have bands."""
-        k = np.asarray(self.k)
-        if isinstance(at, str) and at in get_args(IntervalAt):
-            if len(k) == 1:
-                return k
-            if at == "all" or n <= _MOST_BANDS:
-                return None
-            round_ones = k[np.isin(k, _ROUND)]
-            return k if self._has_gaps() else round_ones if len(round_ones) else k[-1:]
-        chosen = np.atleast_1d(at)
-        if isinstance(at, str) or not np.isin(chosen, k).all():
-            raise ValueError(
-                f'interval_at must be "auto", "all" or some of the cutoffs {shown_labels(k)}, '
-                f"got {at!r}."
-            )
-        return np.unique(chosen)
-
-    def _draw_intervals(
-        self, ax: Any, lines: list[Any], intervals: Floats, at: NDArray[Any] | None
-    ) -> list[Any]:
-        """Draw the interval of each line, as bands or as bars; the legend explains them once."""
-        n, k = len(lines), np.asarray(self.k)
-        if at is None:
-            draw, style = ax.fill_between, {"alpha": 1.2 / max(n, 4), "linewidth": 0}
-            places = np.tile(k, (n, 1))
-        else:
-            draw, style = ax.vlines, {"linewidth": min(2, 12 / n)}
-            intervals = intervals[:, :, np.isin(k, at)]
-            places = _side_by_side(at, n, np.ptp(k) or 5)
-        bands = [
-            draw(x, *bounds, color=line.get_color(), **style)
-            for line, x, bounds in zip(lines, places, intervals, strict=True)
-        ]
-        level = drawing.interval_label(self.confidence_level)
-        if level not in ax.get_legend_handles_labels()[1]:
-            if n == 1:
-                bands[0].set_label(level)
-            else:
-                key = {"color": drawing.GREY, "label": level}
-                draw([], [], [], **style | ({"alpha": 0.5} if at is None else {}) | key)
-        return bands
-
-    def _draw_ticks(self, ax: Any, low: float, high: float) -> None:
-        """Put ticks at cutoffs, as many as have room; consecutive ones are between two numbers."""
-        space = max(ax.xaxis.get_tick_space(), 2)
-        if self._has_gaps():
-            ax.set_xticks(_with_room(self.k, np.ptp(ax.get_xlim()) / space))
-            ax.set_xticks(self.k, minor=True)
-        else:
-            ax.set_xticks(_round_cutoffs(int(low), int(high), min(space, 10)))
+    def _draw_interval(self, ax: Any, line: Any, bounds: Floats) -> Any:
+        """Draw the interval of a line: a band, or a bar at a single cutoff."""
+        color = line.get_color()
+        if len(self.k) > 1:
+            return ax.fill_between(self.k, *bounds, color=color, alpha=0.2, linewidth=0)
+        error = np.abs(bounds - line.get_ydata())
+        return ax.errorbar(self.k, line.get_ydata(), error, fmt="none", ecolor=color, capsize=3)
 
     @classmethod
     def _of_folds(
@@ -549,31 +474,3 @@ class NDCGDisplay:
             display.ndcg = ndcg[0]
             display.interval = None if display.interval is None else display.interval[0]
         return display.plot(**drawing)
-
-
-def _side_by_side(cutoffs: NDArray[Any], n: int, span: float) -> Floats:
-    """Where n bars or points are drawn at each of some cutoffs, shape (n, n_cutoffs)."""
-    width = 0.3 * min([*np.diff(cutoffs), span / 5])
-    shifts = width * ((np.arange(n) + 0.5) / n - 0.5)
-    places: Floats = shifts[:, np.newaxis] + cutoffs
-    return places
-
-
-def _with_room(cutoffs: NDArray[Any], needed: float) -> list[int]:
-    """The first, the last, and of those between as many as are so far from one another."""
-    first, *between, last = cutoffs.tolist()
-    shown = [last]
-    for cutoff in reversed(between):
-        if min(shown[-1] - cutoff, cutoff - first) >= needed:
-            shown.append(cutoff)
-    return [first, *reversed(shown)]
-
-
-def _round_cutoffs(low: int, high: int, most: int) -> list[int]:
-    """The first of consecutive cutoffs, and round ones: 1, 5, 10, 15, 20."""
-    for step in _ROUND:
-        start = -(-(low + step / 2) // step) * step
-        ticks = [low, *range(int(start), high + 1, step)]
-        if len(ticks) <= most:
-            break
-    return ticks

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtrit
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, Floats, Ints, Weights
@@ -20,7 +19,6 @@ from sklearn_ndcg._metrics.curve import to_all_cutoffs, value_blocks
 from sklearn_ndcg._metrics.measure import NDCG, Measure, NDCGOptions
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.values import Values
-from sklearn_ndcg._rows.label_texts import shown_labels
 from sklearn_ndcg.inference import _sample, _statistics
 from sklearn_ndcg.inference._options import Inference, Metric, measure_of, tails
 from sklearn_ndcg.inference._results import ConfidenceInterval, NDCGInterval, SegmentTable
@@ -34,8 +32,8 @@ def ndcg_interval(
     *,
     groups: ArrayLike | None = None,
     k: Cutoff = None,
-    sample_weight: Weights | None = None,
     metric: Metric | None = None,
+    sample_weight: Weights | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 9999,
     method: Method = "BCa",
@@ -63,12 +61,12 @@ def ndcg_interval(
     k : int, None or "retrieved", default=None
         Cutoff, as in `ndcg_score`.
 
-    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
-        Weights, as in `ndcg_score`. A resampled query keeps its weight.
-
     metric : callable, default=None
         A function of the relevance and the scores of one query, ``metric(y_true, y_score)``, in
         place of NDCG, as in `compare_rankers`.
+
+    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
+        Weights, as in `ndcg_score`. A resampled query keeps its weight.
 
     confidence_level : float, default=0.95
         Level of the interval, between 0 and 1.
@@ -168,25 +166,25 @@ def ndcg_interval(
     _sample.refuse_reordered_rows(y_true, clusters=clusters)
     rankings = rankings_of(y_true, y_score, groups, sample_weight)
     measure = rankings.as_read(measure)
-    samples = Sample.of([(rankings, measure)], clusters)
-    return _intervals(*samples, measure, inference)[0]
+    sample = Sample.of(rankings, measure, clusters)
+    _warn_of_equal_values(sample, measure)
+    (generator,) = inference.generators(0)
+    return _interval(measure, inference, sample, generator)
 
 
 def ndcg_by_segment(
     y_true: ArrayLike | Rows,
     y_score: ArrayLike | None = None,
     *,
+    segments: Any,
     groups: ArrayLike | None = None,
     k: Cutoff = None,
-    sample_weight: Weights | None = None,
     metric: Metric | None = None,
-    segments: Any,
-    baseline: Any = None,
+    sample_weight: Weights | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 9999,
     method: Method = "BCa",
     random_state: Any = None,
-    clusters: Any = None,
     **options: Unpack[NDCGOptions],
 ) -> SegmentTable:
     """NDCG of each segment of the queries, and of all, with confidence intervals.
@@ -202,30 +200,22 @@ def ndcg_by_segment(
     y_score : array-like of the shape of `y_true`, default=None
         Predicted scores, as in `ndcg_score`.
 
+    segments : array-like of shape (n_documents,) or (n_queries,), or several columns
+        The segment of each row, of any kind that `groups` takes. With several columns each distinct
+        combination is a segment. For rows of lists a mapping or Series from query, or one per query
+        where these are numbered.
+
     groups : array-like of shape (n_documents,) or str, default=None
         The query id of each row, as in `ndcg_score`.
 
     k : int, None or "retrieved", default=None
         Cutoff, as in `ndcg_score`.
 
-    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
-        Weights, as in `ndcg_score`.
-
     metric : callable, default=None
         A function of the relevance and the scores of one query, as in `ndcg_interval`.
 
-    segments : array-like of shape (n_documents,) or (n_queries,), or several columns
-        The segment of each row, of any kind that `groups` takes. With several columns each distinct
-        combination is a segment. For rows of lists a mapping or Series from query, or one per query
-        where these are numbered.
-
-    baseline : a segment, default=None
-        The segment that all others are compared with, such as last month or the control arm of an
-        A/B test: see `SegmentTable`. The segments have different queries, so this is Welch's t
-        test, which is not paired. With `clusters`, the standard error is that of leaving out each
-        cluster, from both segments if it is in both, and the degrees of freedom are those of the
-        effective numbers of clusters. To compare rankers on the same queries, use
-        `compare_rankers`.
+    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
+        Weights, as in `ndcg_score`.
 
     confidence_level : float, default=0.95
         Level of each interval, between 0 and 1. At 0.95 one of 20 intervals misses its true value,
@@ -240,9 +230,6 @@ def ndcg_by_segment(
     random_state : int, RandomState, Generator or None, default=None
         Source of the resamples.
 
-    clusters : array-like of shape (n_documents,) or (n_queries,), default=None
-        One cluster id per row, if queries depend on each other, as in `ndcg_interval`.
-
     **options
         Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and
         `undefined`. With `metric` only `undefined`.
@@ -255,8 +242,7 @@ def ndcg_by_segment(
     Raises
     ------
     ValueError
-        As in `ndcg_interval`, and if a query has rows in several segments, or `baseline` is not
-        one of the segments.
+        As in `ndcg_interval`, and if a query has rows in several segments.
 
     TypeError
         If an option is unknown.
@@ -265,23 +251,15 @@ def ndcg_by_segment(
     -----
     UserWarning
         As in `ndcg_interval`, for all queries and once for all segments. With fewer than two
-        queries or clusters the interval of a segment is nan.
+        queries the interval of a segment is nan.
 
     UndefinedMetricWarning
         As in `ndcg_score`.
 
     See Also
     --------
-    compare_rankers : With `segments`, compares rankers within each segment.
+    compare_rankers : Compares rankers on the same queries.
     frames.ndcg_by_query : Results of queries of tables, which the table's engine averages.
-
-    References
-    ----------
-    Welch, B. L. (1947). The generalization of "Student's" problem when several different population
-    variances are involved. Biometrika, 34(1/2), 28-35.
-
-    Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance components.
-    Biometrics Bulletin, 2(6), 110-114.
 
     Examples
     --------
@@ -298,16 +276,6 @@ def ndcg_by_segment(
     new user   0.7586  [0.7342, 0.7808]          0.0119       50         0
     old user   0.8371  [0.8237, 0.8491]          0.0065      150         0
     all        0.8175  [0.8048, 0.8291]          0.0061      200         0
-
-    How the new users differ from the old ones:
-
-    >>> by = {"segments": segments, "baseline": "old user"}
-    >>> table = ndcg_by_segment(y_true, y_score, k=10, random_state=0, **by)
-    >>> table.to_frame()[["difference", "difference_low", "difference_high"]].round(3)
-              difference  difference_low  difference_high
-    segment
-    new user      -0.078          -0.106           -0.051
-    old user         NaN             NaN              NaN
     """
     if segments is None:
         raise ValueError("segments is None: pass one id per row, or several columns of ids.")
@@ -318,47 +286,31 @@ def ndcg_by_segment(
         random_state=random_state,
         method=method,
     )
-    _sample.refuse_reordered_rows(y_true, clusters=clusters, segments=segments)
+    _sample.refuse_reordered_rows(y_true, segments=segments)
     rankings = rankings_of(y_true, y_score, groups, sample_weight)
     measure = rankings.as_read(measure)
-    sample, samples = Sample.of([(rankings, measure)], clusters, segments)
-    number = None if baseline is None else _number_of(baseline, list(samples))
-    overall, by_segment = _intervals(sample, samples, measure, inference)
-    intervals = list(by_segment.values())
+    sample, samples = Sample.with_segments(rankings, measure, segments)
+    _warn_of_equal_values(sample, measure)
+    _sample.warn_of_weak_segments(samples)
+    generators = inference.generators(len(samples))
+    of_sample = partial(_interval, measure, inference)
+    overall, *intervals = map(of_sample, [sample, *samples.values()], generators)
     means = np.array([interval.mean for interval in intervals])
     bounds = np.array([interval.confidence_interval for interval in intervals]).T
-    table = SegmentTable(
+    return SegmentTable(
         metric=overall.metric,
-        segments=list(by_segment),
+        segments=list(samples),
         mean=means,
         confidence_interval=ConfidenceInterval(*bounds),
         standard_error=np.array([interval.standard_error for interval in intervals]),
         n_queries=np.array([interval.n_queries for interval in intervals]),
         n_left_out=np.array([interval.n_left_out for interval in intervals]),
-        judged=np.array([interval.judged for interval in intervals]),
         overall=overall,
     )
-    if number is None:
-        return table
-    largest = _statistics.largest_of(sample.values)[0]
-    difference = _statistics.differences_of(means, means[number], largest)
-    difference[number] = np.nan
-    half, pvalue = _unpaired(list(samples.values()), number, difference, inference)
-    low, high = measure.limits
-    bounds = np.clip([difference - half, difference + half], low - high, high - low)
-    return replace(
-        table,
-        baseline=table.segments[number],
-        difference=difference,
-        difference_interval=ConfidenceInterval(*bounds),
-        pvalue=pvalue,
-    )
 
 
-def _intervals(
-    sample: Sample, segments: dict[Any, Sample], measure: Measure, inference: Inference
-) -> tuple[NDCGInterval, dict[Any, NDCGInterval]]:
-    """Intervals of all queries and of each segment."""
+def _warn_of_equal_values(sample: Sample, measure: Measure) -> None:
+    """Warn if most queries have one value, and fewer than ten another."""
     values, weight = sample.cluster_means(sample.values)
     units = "queries" if sample.clusters is None else "clusters"
     value, n_others = _statistics.commonest(values[0])
@@ -372,12 +324,6 @@ def _intervals(
             f"Only {n_others} of {len(weight)} {units} differ from {float(f'{value:.4g}')}: the "
             f"interval is unreliable if fewer than {_sample.LEAST} do. Take more {units}."
         )
-    _sample.warn_of_weak_segments(segments)
-    generators = inference.generators(len(segments))
-    every = [sample, *segments.values()]
-    of_sample = partial(_interval, measure, inference)
-    overall, *others = map(of_sample, every, generators)
-    return overall, dict(zip(segments, others, strict=True))
 
 
 def _interval(
@@ -390,7 +336,6 @@ def _interval(
         value = float(weighted_means(sample.values, sample.weight)[0])
     if n_units > 1:
         bounds, error = _bounds(value, sample, generator, inference)
-    (judged,), _ = sample.shares()
     return NDCGInterval(
         metric=measure.labels()[0],
         mean=value,
@@ -401,7 +346,6 @@ def _interval(
         n_left_out=sample.n_left_out,
         confidence_level=float(inference.confidence_level),
         method=inference.method,
-        judged=judged,
     )
 
 
@@ -421,42 +365,6 @@ def _bounds(
         levels = _statistics.widened_levels(levels, value, values[0], weight)
     levels = _statistics.bca_levels(levels, value, means, values[0], weight, clustered)
     return np.quantile(means, levels), float(means.std(ddof=1))
-
-
-def _unpaired(
-    samples: list[Sample], number: int, difference: Floats, inference: Inference
-) -> tuple[Floats, Floats]:
-    """Half the width of the interval of each difference from a sample, and its p-value.
-
-    Both are nan for this sample itself, and where there are fewer than two queries or clusters.
-    """
-    half, pvalue = np.full((2, len(samples)), np.nan)
-    estimates = {}
-    for other, sample in enumerate(samples):
-        (values,), weight = sample.cluster_means(sample.values)
-        if len(weight) > 1:
-            estimates[other] = _statistics.IndependentMean.of(values, weight, sample.units)
-    baseline = estimates.pop(number, None)
-    if baseline is not None and estimates:
-        known = list(estimates)
-        error, df = _statistics.unpaired_errors(list(estimates.values()), baseline)
-        half[known] = error * stdtrit(df, tails(inference.confidence_level)[1])
-        statistic = _statistics.t_statistic(difference[known], error)
-        pvalue[known] = _statistics.holm(2 * stdtr(df, -np.abs(statistic)))
-    return half, pvalue
-
-
-def _number_of(baseline: Any, segments: list[Any]) -> int:
-    """The number of the segment with this id."""
-    with suppress(ValueError):
-        return segments.index(baseline)
-    names = [shown_labels([name]) for name in segments]  # dates of several libraries show alike
-    with suppress(ValueError):
-        return names.index(shown_labels([baseline]).strip("'"))
-    raise ValueError(
-        f"baseline must be one of the {len(segments)} segments, {shown_labels(segments)}, got "
-        f"{baseline!r}."
-    )
 
 
 def curve_interval(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,21 +13,28 @@ from sklearn import get_config
 from sklearn.model_selection import cross_validate
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from sklearn_ndcg._checks import Floats, Ids, Ints, names_groups, naming_ranker, to_host
+from sklearn_ndcg._checks import (
+    Floats,
+    Ints,
+    names_groups,
+    naming_ranker,
+    to_host,
+)
 from sklearn_ndcg._metrics.array_rankings import rankings_of_several
-from sklearn_ndcg._metrics.measure import Measure, has_several_cutoffs
+from sklearn_ndcg._metrics.measure import has_several_cutoffs, refuse_several
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._rows.columns import count_rows, take_rows, values_by
 from sklearn_ndcg._rows.grouping import Grouping
-from sklearn_ndcg._rows.ids import columns_of_ids, first_rows
+from sklearn_ndcg._rows.ids import columns_of_ids
+from sklearn_ndcg._rows.label_texts import shown_labels
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg._selection.scorers import GroupedScorer
 from sklearn_ndcg._selection.splitters import CV, QuerySplitter, row_numbers
 from sklearn_ndcg.inference._comparison import warn_of_shares
-from sklearn_ndcg.inference._options import Inference, check_names
-from sklearn_ndcg.inference._pairs import Design, Margin, Metrics
+from sklearn_ndcg.inference._options import Inference
+from sklearn_ndcg.inference._pairs import Design
 from sklearn_ndcg.inference._results import Comparison
-from sklearn_ndcg.inference._sample import Parts, Sample
+from sklearn_ndcg.inference._sample import Sample
 from sklearn_ndcg.inference._statistics import Test
 
 Metadata: TypeAlias = Mapping[str, Any]  # by the names that scikit-learn's routing knows
@@ -40,17 +47,16 @@ def compare_models(
     X: Any,
     y: ArrayLike,
     *,
-    scoring: GroupedScorer | Mapping[str, GroupedScorer],
+    scoring: GroupedScorer,
     cv: CV = None,
     groups: ArrayLike | None = None,
     params: Mapping[str, Any] | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     baseline: Any = None,
+    margin: float | None = None,
     test: Test = "permutation",
     confidence_level: float = 0.95,
-    margin: Margin | None = None,
-    segments: Any = None,
     n_resamples: int = 9999,
     random_state: Any = None,
     clusters: Any = None,
@@ -72,15 +78,14 @@ def compare_models(
     y : array-like of shape (n_documents,)
         Relevance.
 
-    scoring : GroupedScorer or mapping from name to GroupedScorer
-        Scorers of `make_ndcg_scorer`, `make_dcg_scorer` or `make_query_scorer`. They say where the
-        query ids are, what is measured and how undefined queries count. Several cutoffs or scorers
-        are several metrics, as in `compare_rankers`.
+    scoring : GroupedScorer
+        A scorer of `make_ndcg_scorer`, `make_dcg_scorer` or `make_query_scorer`. It says where the
+        query ids are, what is measured and how undefined queries count.
 
     cv : int, splitter or iterable of splits, default=None
-        How to split, as in `cross_validate`. None is five folds of whole queries. Any splitter
-        will do: queries that are never tested, such as the first days of a split in time, are not
-        compared, and one that is tested repeatedly counts once, with its mean.
+        How to split, as in `cross_validate`. None is five folds of whole queries. Any splitter that
+        tests a query at most once will do: queries that are not tested, such as the first days of a
+        split in time, are not compared.
 
     groups : array-like of shape (n_documents,), default=None
         The query id of each row, for the splitter; with metadata routing on, for whatever requests
@@ -99,17 +104,15 @@ def compare_models(
     baseline : a name in `models`, default=None
         The model that all others are compared with. None compares all pairs.
 
+    margin : float, default=None
+        The loss that you accept, as in `compare_rankers`: each model then has a verdict against the
+        `baseline`, which is needed.
+
     test : {"permutation", "t"}, default="permutation"
         As in `compare_rankers`.
 
     confidence_level : float, default=0.95
         Level of the intervals of the differences, between 0 and 1.
-
-    margin : float or mapping from metric, default=None
-        The loss that you accept, as in `compare_rankers`: each pair then has a verdict.
-
-    segments : array-like of shape (n_documents,), or several columns, default=None
-        The segment of each row of X, as in `compare_rankers`.
 
     n_resamples : int, default=9999
         Number of random assignments, if not all are tried; not used by ``test="t"``.
@@ -128,11 +131,11 @@ def compare_models(
     Raises
     ------
     TypeError
-        If `models` is not a mapping, or `scoring` has another scorer.
+        If `models` is not a mapping, or `scoring` is another scorer.
 
     ValueError
-        As in `compare_rankers`, or if scorers find query ids in different places. An error of a
-        model is not caught.
+        As in `compare_rankers`, or if a query has rows in several test sets, as in repeated
+        splits. An error of a model is not caught.
 
     Warns
     -----
@@ -189,11 +192,16 @@ def compare_models(
     effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses.
     """
     _check_models(models)
-    _check_scoring(scoring)
-    measures = _measures(scoring)
-    several = isinstance(scoring, Mapping) or has_several_cutoffs(measures[0][1])
+    if not isinstance(scoring, GroupedScorer):
+        raise TypeError(
+            f"scoring must be what make_ndcg_scorer or make_query_scorer returns, got {scoring!r}."
+        )
+    measure = scoring.measure
+    if has_several_cutoffs(measure):
+        refuse_several(measure.cutoffs)
     design = Design(
-        metrics=Metrics.of(measures, several),
+        label=measure.labels()[0],
+        limits=measure.limits,
         rankers=list(models),
         baseline=baseline,
         margin=margin,
@@ -204,29 +212,33 @@ def compare_models(
             test=test,
         ),
     )
-    refuse_reordered(X=X, y=y, groups=groups, clusters=clusters, segments=segments)
+    refuse_reordered(X=X, y=y, groups=groups, clusters=clusters)
     metadata, routed = dict(params or {}), {}
     if get_config()["enable_metadata_routing"]:
         routed = metadata = metadata if groups is None else metadata | {"groups": groups}
         groups = None
-    scorers = list(scoring.values()) if isinstance(scoring, Mapping) else [scoring]
     data = _Data(X, y, count_rows(X), routed)
-    data.check_ids(clusters=clusters, segments=segments)
-    ids = data.ids(scorers)
+    if clusters is not None:  # wrong ids raise before the models are fitted
+        Grouping.of_ids(clusters, data.n_rows, name="clusters")
+    ids = values_by(X, scoring.group_by, data.requested(scoring, "groups"), y)
     if cv is None:
-        cv = QuerySplitter(5, group_by=scorers[0].group_by) if ids is not None else 5
+        cv = QuerySplitter(5, group_by=scoring.group_by) if ids is not None else 5
     options = {"groups": groups, "n_jobs": n_jobs, "verbose": verbose}
-    fitted, tests = _cross_validated(models, X, y, scorers, cv, metadata, **options)
-    tested = _Tested.of(data, tests, ids)
-    scored = data.scored(scorers, [measure for _, measure in measures], fitted, tested)
-    sample, samples = Sample.of(
-        scored,
-        data.take(clusters, tested.rows),
-        data.take(segments, tested.rows),
-        tested.parts(scored[0][0]),
-    )
-    result = design.compare_all(sample, samples)
-    warn_of_shares(sample, scored, design.rankers)
+    queries = Grouping.of_ids(np.arange(data.n_rows) if ids is None else ids, data.n_rows)
+    fitted, tests = _cross_validated(models, X, y, scoring, cv, metadata, queries, **options)
+    rows = np.concatenate(tests)
+    # without ids every row is a query, and queries are in the order of their ids
+    order = np.argsort(rows) if ids is None else np.arange(len(rows))
+    rows = rows[order]
+    scores = {
+        name: data.scores(scoring, estimators, tests)[order] for name, estimators in fitted.items()
+    }
+    rankings = data.scored(scoring, scores, rows, data.take(ids, rows))
+    sample = Sample.of(rankings, measure, data.take(clusters, rows))
+    if ids is None:
+        sample = replace(sample, labels=rows[sample.labels])
+    result = design.compare(sample)
+    warn_of_shares(rankings, measure, design.rankers)
     return result
 
 
@@ -239,29 +251,10 @@ class _Data:
     n_rows: int
     routed: Metadata
 
-    def check_ids(self, **ids: Any) -> None:
-        """Raise for wrong ids of rows, before the models are fitted."""
-        for name, of_rows in ids.items():
-            if of_rows is not None:
-                Grouping.of_ids(of_rows, self.n_rows, name=name)
-
     def requested(self, scorer: GroupedScorer, name: str) -> Any:
         """What a scorer requests under this name."""
         alias = get_routing_for_object(scorer).score.requests.get(name)
         return self.routed.get(name if alias is True else alias)
-
-    def ids(self, scorers: Sequence[GroupedScorer]) -> Any:
-        """The query ids of all rows, which all scorers find in one place."""
-        first, *others = scorers
-        groups = self.requested(first, "groups")
-        for scorer in others:
-            is_same = scorer.group_by == first.group_by
-            if not is_same or self.requested(scorer, "groups") is not groups:
-                raise ValueError(
-                    "scoring must have scorers that find the query ids in one place, got group_by="
-                    f"{first.group_by!r} and group_by={scorer.group_by!r}."
-                )
-        return values_by(self.X, first.group_by, groups, self.y)
 
     def take(self, ids: Any, rows: Ints) -> Any:
         """The ids of some rows; they may have several columns, or be None."""
@@ -273,32 +266,14 @@ class _Data:
         return [take_rows(column, rows) for column in columns]
 
     def scored(
-        self,
-        scorers: Sequence[GroupedScorer],
-        measures: Sequence[Measure],
-        fitted: Fitted,
-        tested: _Tested,
-    ) -> list[tuple[Rankings, Measure]]:
-        """The rows of all test sets, with the scores of all models that each measure needs."""
-        y_tested, scored = take_rows(self.y, tested.rows), []
-        scores_by: list[tuple[Any, dict[Any, Floats]]] = []
-        for scorer, measure in zip(scorers, measures, strict=True):
-            # what the scores of a model depend on
-            response = scorer.response_method, getattr(measure, "gain", "linear")
-            scores = next((scores for other, scores in scores_by if other == response), None)
-            if scores is None:
-                scores = {
-                    name: self._scores(scorer, estimators, tested.tests)
-                    for name, estimators in fitted.items()
-                }
-                scores_by.append((response, scores))
-            weight = self.requested(scorer, "sample_weight")
-            weight = None if weight is None else take_rows(weight, tested.rows)
-            rankings = rankings_of_several(y_tested, scores, tested.ids, weight)
-            scored.append((rankings, measure))
-        return scored
+        self, scorer: GroupedScorer, scores: dict[Any, Floats], rows: Ints, ids: Any
+    ) -> Rankings:
+        """These rows, with query ids and the scores of all models."""
+        weight = self.requested(scorer, "sample_weight")
+        weight = None if weight is None else take_rows(weight, rows)
+        return rankings_of_several(take_rows(self.y, rows), scores, ids, weight)
 
-    def _scores(
+    def scores(
         self, scorer: GroupedScorer, estimators: Sequence[Any], tests: Sequence[Ints]
     ) -> Floats:
         """The scores of all test sets, one after another."""
@@ -309,45 +284,6 @@ class _Data:
             response, _ = scorer.scores_and_groups(estimator, X_test, y_test, ids)
             scores.append(np.asarray(to_host(response)))
         return np.concatenate(scores)
-
-
-class _Tested(NamedTuple):
-    """The rows of all test sets, one set after another.
-
-    `query_of` has the query of each row, an index into `labels`. The `ids` of rows are those of
-    the queries or, if some queries are in several test sets, those of their parts.
-    """
-
-    tests: list[Ints]
-    rows: Ints
-    query_of: Ints
-    labels: Ids
-    ids: Any
-    has_parts: bool
-
-    @classmethod
-    def of(cls, data: _Data, tests: list[Ints], ids: Any) -> _Tested:
-        """Find the queries, by the ids of all rows; None if every row is a query."""
-        rows = np.concatenate(tests)
-        set_of = np.repeat(np.arange(len(tests)), list(map(len, tests)))
-        labels, query_of = np.arange(data.n_rows), rows
-        if ids is not None:
-            queries = Grouping.of_ids(ids, data.n_rows)
-            labels, query_of = queries.labels, queries.row_codes()[rows]
-        n_parts = len(np.unique(query_of * len(tests) + set_of))
-        has_parts = n_parts > len(np.unique(query_of))
-        ids = data.take(ids, rows)
-        if has_parts and ids is not None:
-            ids = [set_of, *(columns_of_ids(ids, len(rows)) or [ids])]
-        return cls(tests, rows, query_of, labels, ids, has_parts)
-
-    def parts(self, rankings: Rankings) -> Parts | None:
-        """The query of each ranking, unless rankings are queries."""
-        if self.ids is None:
-            return Parts(self.labels, self.query_of)
-        if not self.has_parts:
-            return None
-        return Parts(self.labels, self.query_of[first_rows(rankings.grouping.row_codes())])
 
 
 def _check_models(models: Any) -> None:
@@ -362,56 +298,32 @@ def _check_models(models: Any) -> None:
         raise ValueError(f"models must have at least two with different names, got {names}.")
 
 
-def _check_scoring(scoring: Any) -> None:
-    """Raise unless these are scorers of queries."""
-    scorers = [*scoring.values()] if isinstance(scoring, Mapping) else [scoring]
-    wrong = [scorer for scorer in scorers if not isinstance(scorer, GroupedScorer)]
-    if wrong or not scorers:
-        raise TypeError(
-            "scoring must be what make_ndcg_scorer or make_query_scorer returns, or a mapping from "
-            f"names to these, got {wrong[0] if wrong else scoring!r}."
-        )
-
-
-def _measures(
-    scoring: GroupedScorer | Mapping[str, GroupedScorer],
-) -> list[tuple[str | None, Measure]]:
-    """What each scorer measures, with a name of the user or None."""
-    if isinstance(scoring, Mapping):
-        check_names("scoring", scoring)
-        return [(name, scorer.measure) for name, scorer in scoring.items()]
-    measure = scoring.measure
-    return [(None, measure)]
-
-
 def _cross_validated(
     models: Mapping[Any, Any],
     X: Any,
     y: ArrayLike,
-    scorers: Sequence[GroupedScorer],
+    scorer: GroupedScorer,
     cv: CV,
     params: Metadata,
+    queries: Grouping,
     **options: Any,
 ) -> tuple[Fitted, list[Ints]]:
     """The estimators that each model became in each fold, and the rows of the test sets.
 
-    The first scorer scores them, as it warns of incomplete queries; the scores are not used.
+    The scores are not used: the scorer warns of incomplete queries.
     """
-    scorer, *others = scorers
     if getattr(scorer.measure, "undefined", "raise") != "raise":
         # the comparison says once, of all folds, what is undefined
         silent: Any = replace(scorer.measure, undefined=0)  # type: ignore[type-var]
         scorer = copy(scorer).set_params(measure=silent)
-    requested = [get_routing_for_object(each).consumes("score", params) for each in others]
-    by_splitter = get_routing_for_object(cv).consumes("split", params)
+    requested = {name: _requested(model, "fit", params) for name, model in models.items()}
+    by_splitter = _requested(cv, "split", params)
+    by_any = by_splitter.union(*requested.values())
+    by_scorer = _requested(scorer, "score", params)
     fitted: Fitted = {}
     splits: Any = cv
     for name, model in models.items():
-        kept = get_routing_for_object(scorer).consumes("score", params)
-        kept |= get_routing_for_object(model).consumes("fit", params)
-        # what nothing requests is passed, as the error is scikit-learn's
-        left_out = set().union(*requested, by_splitter if fitted else ()) - kept
-        left_out -= set() if fitted else by_splitter
+        own = requested[name] | by_scorer | (set() if fitted else by_splitter)
         with naming_ranker(name, models):
             found = cross_validate(
                 model,
@@ -419,13 +331,40 @@ def _cross_validated(
                 y,
                 scoring=scorer,
                 cv=splits,
-                params={key: params[key] for key in params if key not in left_out},
+                # what nothing requests is passed, as the error is scikit-learn's
+                params={key: params[key] for key in params if key in own or key not in by_any},
                 return_estimator=True,
                 return_indices=True,
                 error_score="raise",
                 **options,
             )
-        fitted[name] = found["estimator"]
         train, test = found["indices"]["train"], found["indices"]["test"]
-        splits = list(zip(train, test, strict=True))  # drawn once
-    return fitted, list(map(row_numbers, test))
+        if not fitted:
+            tests = list(map(row_numbers, test))
+            _refuse_repeats(tests, queries)
+            splits = list(zip(train, test, strict=True))  # drawn once
+        fitted[name] = found["estimator"]
+    return fitted, tests
+
+
+def _refuse_repeats(tests: list[Ints], queries: Grouping) -> None:
+    """Raise if a query has rows in several test sets."""
+    query_of = queries.row_codes()
+    n_tests = np.zeros(len(queries.labels), dtype=np.intp)
+    for rows in tests:
+        n_tests[np.unique(query_of[rows])] += 1
+    repeated = n_tests.argmax()
+    if n_tests[repeated] > 1:
+        raise ValueError(
+            f"Query {shown_labels(queries.labels[[repeated]])} is in {n_tests[repeated]} of the "
+            f"{len(tests)} test sets: pass a cv that tests each query at most once. Call "
+            "compare_models for each repeat of a repeated splitter, and wrap one that cuts queries "
+            "in QuerySplitter."
+        )
+
+
+def _requested(consumer: Any, method: str, params: Metadata) -> set[str]:
+    """Which of the metadata an object requests; none with routing off."""
+    if not get_config()["enable_metadata_routing"]:
+        return set()
+    return set(get_routing_for_object(consumer).consumes(method, params))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -59,60 +59,25 @@ class Inference:
         return generators[0].spawn(1 + n_segments) if is_shared and n_segments else generators
 
 
-def check_names(argument: str, mapping: Mapping[Any, Any]) -> None:
-    """Raise unless the keys are names of metrics."""
-    if not mapping or not all(isinstance(name, str) and name for name in mapping):
-        raise ValueError(f"{argument} must have names of metrics as keys, got {[*mapping]}.")
-
-
-def measures_of(
-    caller: Callable[..., Any],
-    metric: Metric | Mapping[str, Metric | None] | None,
-    k: Cutoff | Sequence[Cutoff],
-    options: Mapping[str, Any],
-) -> list[tuple[str | None, Measure]]:
-    """The NDCG with these options, or other metrics, by the names that the user gave them."""
-    functions: Mapping[str | None, Any] = {None: metric}
-    if isinstance(metric, Mapping):
-        check_names("metric", metric)
-        functions = dict(metric.items())
-    known = known_options(caller, options, NDCGOptions)
-    measures: list[tuple[str | None, Measure]] = []
-    for name, function in functions.items():
-        if function is None:
-            measures.append((name, NDCG(k=k, **known)))
-        elif callable(function):
-            undefined = options.get("undefined", "warn")
-            measures.append((name, QueryFunction(function=function, undefined=undefined)))
-        else:
-            raise _wrong_metric(function)
-    others = [*options.keys() - {"undefined"}, *(["k"] if k is not None else [])]
-    if others and None not in functions.values():
-        of = ", ".join(map(_checks.name_of, functions.values()))
-        raise TypeError(
-            f"{', '.join(others)} would be passed to {of}: bind the options of a metric by "
-            "functools.partial."
-        )
-    return measures
-
-
 def measure_of(
     caller: Callable[..., Any], metric: Metric | None, k: Cutoff, options: Mapping[str, Any]
 ) -> Measure:
     """The NDCG at one cutoff with the options that were passed to a function, or another metric."""
     if metric is None:
         return NDCG.of(caller, k, options)
-    if isinstance(metric, Mapping):
-        raise _wrong_metric(metric)
-    ((_, measure),) = measures_of(caller, metric, k, options)
-    return measure
-
-
-def _wrong_metric(metric: object) -> TypeError:
-    return TypeError(
-        f"metric must be a function of y_true and y_score, got {metric!r}. For NDCG pass None; "
-        "for another metric, write a function of the relevance and scores of one query."
-    )
+    known_options(caller, options, NDCGOptions)
+    if not callable(metric):
+        raise TypeError(
+            f"metric must be a function of y_true and y_score, got {metric!r}. For NDCG pass None; "
+            "for another metric, write a function of the relevance and scores of one query."
+        )
+    others = [*options.keys() - {"undefined"}, *(["k"] if k is not None else [])]
+    if others:
+        raise TypeError(
+            f"{', '.join(others)} would be passed to {_checks.name_of(metric)}: bind the options "
+            "of a metric by functools.partial."
+        )
+    return QueryFunction(function=metric, undefined=options.get("undefined", "warn"))
 
 
 def check_level(confidence_level: object) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable
 from copy import deepcopy
 from dataclasses import dataclass
 from itertools import combinations
@@ -14,70 +14,12 @@ from scipy.special import stdtr, stdtrit
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._kernels.sums import weighted_means
-from sklearn_ndcg._metrics.measure import Measure
-from sklearn_ndcg.inference import _sample, _statistics
+from sklearn_ndcg.inference import _statistics
 from sklearn_ndcg.inference._options import Inference
 from sklearn_ndcg.inference._results import Comparison, ConfidenceInterval
 from sklearn_ndcg.inference._sample import Sample
 
-Margin = float | Mapping[str, float]
-
 _VALUES_AT_A_TIME = 1 << 21  # differences of queries, which take 16 MB
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Metrics:
-    """The labels of measures at each cutoff, with their lowest and highest values.
-
-    If there are `several`, results are by metric: also if they are a list of one.
-    """
-
-    labels: list[str]
-    limits: Floats
-    several: bool
-
-    @classmethod
-    def of(cls, measures: Sequence[tuple[str | None, Measure]], several: bool) -> Metrics:
-        """Label the measures, each with a name of the user or None."""
-        labels, limits = [], []
-        for name, measure in measures:
-            of_cutoffs = measure.labels(name)
-            labels += of_cutoffs
-            limits += [measure.limits] * len(of_cutoffs)
-        if len(set(labels)) < len(labels):
-            raise ValueError(f"metric must name different metrics, got {labels}.")
-        return cls(labels=labels, limits=np.array(limits), several=several)
-
-    def losses(self, margin: Margin | None) -> Floats | None:
-        """The margin of each metric."""
-        if margin is None:
-            return None
-        if isinstance(margin, Mapping):
-            if margin.keys() != {*self.labels}:
-                raise ValueError(
-                    f"margin must have an entry for each of {self.labels}, got {[*margin]}."
-                )
-            losses = [margin[label] for label in self.labels]
-        else:
-            losses = [margin] * len(self.labels)
-        for loss, highest in zip(losses, self.limits[:, 1], strict=True):
-            if not (_checks.is_number(loss) and 0 < float(loss) < highest):
-                between = "between 0 and 1" if highest == 1 else "above 0"
-                raise ValueError(f"margin must be a number {between}, got {loss!r}.")
-        return np.array(losses, dtype=np.float64)
-
-    def check_scale(self, margin: Margin | None, values: Floats) -> None:
-        """Raise if one margin is passed for values of several scales, a row for each metric."""
-        if margin is None or isinstance(margin, Mapping) or len(self.labels) == 1:
-            return
-        low, high = values.min(axis=1), values.max(axis=1)
-        outside = np.flatnonzero((low < 0) | (high > 1))
-        if len(outside):
-            label, extreme = self.labels[outside[0]], max(-low[outside[0]], high[outside[0]])
-            raise ValueError(
-                f"margin={margin} is a loss for values from 0 to 1, but those of {label} are as "
-                f"large as {extreme:.4g}: pass a mapping from each of {self.labels} to its margin."
-            )
 
 
 class PairStatistics(NamedTuple):
@@ -134,64 +76,56 @@ class PairStatistics(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Design:
-    """What is compared in the same way in all queries and in each segment."""
+    """What is compared, and how."""
 
-    metrics: Metrics
+    label: str
+    limits: tuple[float, float]
     rankers: list[Any]
     baseline: Any
-    margin: Margin | None
+    margin: float | None
     inference: Inference
 
     def __post_init__(self) -> None:
-        self.metrics.losses(self.margin)  # raises if it is wrong
-        baseline, rankers = self.baseline, self.rankers
+        baseline, rankers, margin = self.baseline, self.rankers, self.margin
         if baseline is not None and not (isinstance(baseline, Hashable) and baseline in rankers):
             raise ValueError(f"baseline must be one of the rankers {rankers}, got {baseline!r}.")
+        highest = self.limits[1]
+        if margin is not None and not (_checks.is_number(margin) and 0 < float(margin) < highest):
+            between = "between 0 and 1" if highest == 1 else "above 0"
+            raise ValueError(f"margin must be a number {between}, got {margin!r}.")
+        if margin is not None and baseline is None:
+            raise ValueError(
+                "A margin needs a baseline: pass baseline=, the ranker that the others are "
+                f"compared with, one of {rankers}."
+            )
 
-    def compare(
-        self,
-        sample: Sample,
-        generator: np.random.Generator,
-        by_segment: dict[Any, Comparison] | None = None,
-    ) -> Comparison:
-        """Compare the rankers by each metric on the queries of a sample."""
-        inference, losses = self.inference, self.metrics.losses(self.margin)
-        numbers, names, n = self._pairs(), self.rankers, len(self.rankers)
-        n_metrics = len(self.metrics.labels)
-        rows = np.concatenate([numbers + n * metric for metric in range(n_metrics)], axis=1)
-        low, high = np.repeat(self.metrics.limits, n, axis=0).T
+    def compare(self, sample: Sample) -> Comparison:
+        """Compare the rankers on the queries of a sample."""
+        inference, names, margin = self.inference, self.rankers, self.margin
+        (generator,) = inference.generators(0)
+        low, high = self.limits
         own, unit_weights = sample.cluster_means(sample.values)
         degrees = _statistics.degrees_of_freedom(unit_weights)
         width = stdtrit(degrees, (1 + inference.confidence_level) / 2)  # in standard errors
         means = weighted_means(sample.values, sample.weight)
         half = _statistics.mean_and_error(own, unit_weights)[1] * width
         bounds = np.clip([means - half, means + half], low, high)
+        rows = self._pairs()
         pairs = PairStatistics.of(sample, rows, inference, generator)
-        half, largest = pairs.error * width, (high - low)[rows[0]]
+        half, largest = pairs.error * width, high - low
         lower, upper = pairs.difference - half, pairs.difference + half
         noninferiority = verdict = None
-        if losses is not None:
-            losses = np.repeat(losses, numbers.shape[1])
+        if margin is not None:
             noninferiority = stdtr(
-                degrees, -_statistics.t_statistic(pairs.difference + losses, pairs.error)
+                degrees, -_statistics.t_statistic(pairs.difference + margin, pairs.error)
             )
-            verdict = _verdicts(lower, upper, losses)
-        labels, several = self.metrics.labels, self.metrics.several
-        keys = [(label, name) if several else name for label in labels for name in names]
-        judged, answered = sample.shares()
-        margin: Any = self.margin
-        if isinstance(margin, Mapping):
-            margin = {label: margin[label] for label in labels} if several else margin[labels[0]]
+            verdict = _verdicts(lower, upper, margin)
         return Comparison(
-            metric=labels if several else labels[0],
-            mean=dict(zip(keys, means.tolist(), strict=True)),
+            metric=self.label,
+            mean=dict(zip(names, means.tolist(), strict=True)),
             interval=ConfidenceInterval(*bounds),
             baseline=self.baseline,
-            pairs=[
-                (*[label] * several, names[first], names[second])
-                for label in labels
-                for first, second in numbers.T
-            ],
+            pairs=[(names[first], names[second]) for first, second in rows.T],
             difference=pairs.difference,
             confidence_level=float(inference.confidence_level),
             confidence_interval=ConfidenceInterval(*np.clip([lower, upper], -largest, largest)),
@@ -204,13 +138,10 @@ class Design:
             margin=margin,
             noninferiority_pvalue=noninferiority,
             verdict=verdict,
-            judged=dict(zip(keys, judged, strict=True)),
-            answered=dict(zip(names, answered[:n], strict=True)),
-            by_segment=by_segment or {},
             wins=pairs.wins,
             ties=pairs.ties,
             losses=pairs.losses,
-            values=dict(zip(keys, sample.values, strict=True)),
+            values=dict(zip(names, sample.values, strict=True)),
             labels=sample.labels,
             n_queries=len(sample.weight),
             n_clusters=len(unit_weights),
@@ -218,19 +149,6 @@ class Design:
             left_out=dict(sample.left_out or {}),
             test=inference.test,
         )
-
-    def compare_all(self, sample: Sample, segments: Mapping[Any, Sample]) -> Comparison:
-        """Compare the rankers on all queries, and in each segment with two or more."""
-        self.metrics.check_scale(self.margin, sample.values.reshape(len(self.metrics.labels), -1))
-        generator, *generators = self.inference.generators(len(segments))
-        if segments:
-            _sample.warn_of_weak_segments(segments)
-        by_segment = {
-            name: self.compare(members, own)
-            for (name, members), own in zip(segments.items(), generators, strict=True)
-            if len(members.unit_weights) > 1
-        }
-        return self.compare(sample, generator, by_segment)
 
     def _pairs(self) -> Ints:
         """The numbers of the rankers of each pair, shape (2, n_pairs)."""
@@ -241,8 +159,8 @@ class Design:
         return np.array([(first, second) for first in range(n) if first != second]).T
 
 
-def _verdicts(low: Floats, high: Floats, losses: Floats) -> list[str]:
+def _verdicts(low: Floats, high: Floats, margin: float) -> list[str]:
     """The verdict on each pair, from the interval of its difference."""
-    is_so = [low > 0, low > -losses, high < 0]
+    is_so = [low > 0, low > -margin, high < 0]
     verdicts: list[str] = np.select(is_so, ["better", "not worse", "worse"], "undecided").tolist()
     return verdicts

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from itertools import chain, compress
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Floats, Ints
-from sklearn_ndcg._metrics.tables import Printed, Table, percent, shortened
+from sklearn_ndcg._checks import Floats
+from sklearn_ndcg._metrics.tables import Table, percent
 from sklearn_ndcg._rows.label_texts import label_text
-from sklearn_ndcg.inference._statistics import Method, Test, differences_of, largest_of
+from sklearn_ndcg.inference._statistics import Method, Test
 
-FrameOf = Literal["pairs", "rankers", "queries", "segments"]
+FrameOf = Literal["pairs", "rankers", "queries"]
 # Attributes of a comparison that `to_frame` shows for each pair.
 _PAIR_COLUMNS = (
     "standard_error", "effect_size", "statistic", "pvalue", "uncorrected_pvalue",
     "noninferiority_pvalue", "verdict", "wins", "ties", "losses",
 )  # fmt: skip
-_TEXT_COLUMNS = {"metric", "first", "second", "verdict"}
 
 
 class ConfidenceInterval(NamedTuple):
@@ -75,10 +71,6 @@ class NDCGInterval:
     method : str
         How the interval was computed: "BCa" or "t".
 
-    judged : float
-        The share of the first `k` returned documents that are judged, a mean over queries with a
-        judged document: Judged@k. 1.0 unless `y_true` has NaN; nan if unknown, see `Comparison`.
-
     See Also
     --------
     ndcg_interval : Computes it.
@@ -107,22 +99,18 @@ class NDCGInterval:
     n_left_out: int
     confidence_level: float
     method: Method
-    judged: float
 
     def __repr__(self) -> str:
         low, high = self.confidence_interval
-        judged = "" if self.judged == 1 else f", {share_text(self.judged)} judged"
-        if np.isnan(self.judged):
-            judged = ", judged share unknown"
         return (
             f"{self.metric} {self.mean:.4f}, {percent(self.confidence_level)} confidence interval "
             f"[{low:.4f}, {high:.4f}] ({self.method}), standard error {self.standard_error:.4f}, "
-            f"{_counts(self)}{judged}"
+            f"{_counts(self)}"
         )
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class SegmentTable(Printed):
+class SegmentTable:
     """NDCG of each segment of the queries, with intervals: the result of `ndcg_by_segment`.
 
     It prints as a table, with all queries in the last row. Every array is in the order of
@@ -152,26 +140,8 @@ class SegmentTable(Printed):
     n_left_out : ndarray of int of shape (n_segments,)
         Number of queries that were left out: undefined under ``undefined="omit"``, or of weight 0.
 
-    judged : ndarray of shape (n_segments,)
-        The share of the first `k` returned documents that are judged, as in `NDCGInterval`.
-
     overall : NDCGInterval
         The NDCG of all queries: what `ndcg_interval` returns.
-
-    baseline : Any
-        The segment that the others are compared with; None if there is none.
-
-    difference : ndarray of shape (n_segments,), or None
-        The mean of each segment minus that of the baseline, whose own is nan. None without a
-        baseline.
-
-    difference_interval : ConfidenceInterval or None
-        Bounds of each difference, by Student's t for unequal variances (Welch), for each segment
-        alone: `low` and `high`. They are nan if the segment or the baseline has fewer than two
-        queries or clusters.
-
-    pvalue : ndarray of shape (n_segments,), or None
-        Two-sided p-value of each difference, with Holm's correction for their number.
 
     See Also
     --------
@@ -207,14 +177,9 @@ class SegmentTable(Printed):
     standard_error: Floats
     n_queries: NDArray[np.intp]
     n_left_out: NDArray[np.intp]
-    judged: Floats
     overall: NDCGInterval
-    baseline: Any = None
-    difference: Floats | None = None
-    difference_interval: ConfidenceInterval | None = None
-    pvalue: Floats | None = None
 
-    def _parts(self) -> list[Table | str]:
+    def __repr__(self) -> str:
         whole = self.overall
         interval = f"{percent(whole.confidence_level)} CI ({whole.method})"
         ends = [*zip(*self.confidence_interval, strict=True), whole.confidence_interval]
@@ -227,25 +192,7 @@ class SegmentTable(Printed):
             "queries": list(map(str, (*self.n_queries, whole.n_queries))),
             "left out": list(map(str, (*self.n_left_out, whole.n_left_out))),
         }
-        if whole.judged != 1:
-            columns["judged"] = list(map(share_text, (*self.judged, whole.judged)))
-        if self.difference is None or self.difference_interval is None or self.pvalue is None:
-            return [_table(columns)]
-        level = percent(whole.confidence_level)
-        others = [n for n, name in enumerate(self.segments) if name != self.baseline]
-        bounds = np.transpose(self.difference_interval)[others]
-        of_others = {
-            "segment": [label_text(self.segments[n]) for n in others],
-            "difference": [_known(value, f"{value:+.4f}") for value in self.difference[others]],
-            f"{level} CI": [_known(low, f"[{low:+.4f}, {high:+.4f}]") for low, high in bounds],
-            "p": [_known(value, _pvalue_text(value)) for value in self.pvalue[others]],
-        }
-        n_tests = int(np.count_nonzero(~np.isnan(self.pvalue)))
-        note = (
-            f"difference: from {label_text(self.baseline)}, not paired.\n"
-            f"p (Welch, Holm): corrected for {_count(n_tests, 'segment')}."
-        )
-        return [_table(columns), _table(of_others), note]
+        return str(_table(columns))
 
     def to_frame(self) -> Any:
         """Get the table as a pandas DataFrame.
@@ -253,8 +200,7 @@ class SegmentTable(Printed):
         Returns
         -------
         pandas.DataFrame
-            One row per segment, without the row of all queries; with a baseline also the columns
-            `difference`, `difference_low`, `difference_high` and `pvalue`.
+            One row per segment, without the row of all queries.
         """
         low, high = self.confidence_interval
         columns: dict[str, Any] = {
@@ -266,32 +212,22 @@ class SegmentTable(Printed):
             "standard_error": self.standard_error,
             "n_queries": self.n_queries,
             "n_left_out": self.n_left_out,
-            "judged": self.judged,
         }
-        if self.difference_interval is not None:
-            low, high = self.difference_interval
-            bounds = {"difference_low": low, "difference_high": high}
-            columns |= {"difference": self.difference, **bounds, "pvalue": self.pvalue}
         return _frame(columns, ["segment"])
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Comparison(Printed):
+class Comparison:
     """Differences between rankers on the same queries, with intervals and tests.
 
     The result of `compare_rankers` and `compare_models`. It prints as tables: the means of the
-    rankers, the differences of the pairs, and the differences in each segment. Names are cut where
-    a line would be longer than 100 characters, and of more than 40 rows the first and last 20 are
-    shown.
-
-    With several metrics, such as ``k=[5, 10]``, every pair has a row for each: what is by ranker
-    has the key ``(metric, ranker)``, and pairs are ``(metric, first, second)``.
+    rankers, and the differences of the pairs. Names are cut where a line would be longer than 100
+    characters, and of more than 40 rows the first and last 20 are shown.
 
     Attributes
     ----------
-    metric : str or list of str
-        What was computed for each query, with its cutoff: "NDCG@10", or the name of a function; a
-        list of several.
+    metric : str
+        What was computed for each query, with its cutoff: "NDCG@10", or the name of a function.
 
     mean : dict of float
         The mean over queries of each ranker, by its name.
@@ -306,7 +242,7 @@ class Comparison(Printed):
 
     pairs : list of (first, second)
         Names of the rankers that are compared; a baseline is always the second. Every array over
-        pairs is in this order. With several metrics the pairs are (metric, first, second).
+        pairs is in this order.
 
     difference : ndarray of shape (n_pairs,)
         The mean of the first minus that of the second.
@@ -330,13 +266,13 @@ class Comparison(Printed):
         The test statistic: the difference, or t if ``test="t"``.
 
     pvalue : ndarray of shape (n_pairs,)
-        Two-sided p-value, with Holm's correction for the number of pairs, those of all metrics.
+        Two-sided p-value, with Holm's correction for the number of pairs.
 
     uncorrected_pvalue : ndarray of shape (n_pairs,)
         Two-sided p-value of each pair alone, without a correction.
 
-    margin : float, dict of float or None
-        The loss that you accept; a dict has one for each metric.
+    margin : float or None
+        The loss that you accept.
 
     noninferiority_pvalue : ndarray of shape (n_pairs,) or None
         One-sided p-value, by Student's t and for each pair alone, of the hypothesis that the first
@@ -346,19 +282,6 @@ class Comparison(Printed):
         "better" if the interval of the difference lies above 0, "not worse" if it lies above
         ``-margin``, "worse" if it lies below 0 and not above ``-margin``, "undecided" otherwise.
         None without a margin.
-
-    judged : dict of float
-        For each ranker the judged share of the first `k` documents that it returned, a mean over
-        queries that have a judged document: Judged@k. It is nan, printed as "unknown", if all
-        judged documents are relevant, as in sets of what users liked: unjudged may then just mean
-        not relevant.
-
-    answered : dict of float
-        For each ranker the share of these queries with a returned document, by its name alone.
-
-    by_segment : dict of Comparison
-        The comparison in each segment with two queries or more, by its id, sorted; empty without
-        `segments`.
 
     wins, ties, losses : ndarray of int of shape (n_pairs,)
         Numbers of queries in which the first is better, equal or worse.
@@ -382,7 +305,7 @@ class Comparison(Printed):
         left out by `unanswered`; in runs also those without judgements.
 
     left_out : dict from str to int
-        These numbers by reason; empty in `by_segment`.
+        These numbers by reason; empty for arrays.
 
     test : str
         The test, "permutation" or "t".
@@ -413,11 +336,11 @@ class Comparison(Printed):
     [85, 83]
     """
 
-    metric: str | list[str]
+    metric: str
     mean: dict[Any, float]
     interval: ConfidenceInterval
     baseline: Any
-    pairs: list[tuple[Any, ...]]
+    pairs: list[tuple[Any, Any]]
     difference: Floats
     confidence_level: float
     confidence_interval: ConfidenceInterval
@@ -427,12 +350,9 @@ class Comparison(Printed):
     statistic: Floats
     pvalue: Floats
     uncorrected_pvalue: Floats
-    margin: float | dict[str, float] | None
+    margin: float | None
     noninferiority_pvalue: Floats | None = None
     verdict: list[str] | None = None
-    judged: dict[Any, float]
-    answered: dict[Any, float]
-    by_segment: dict[Any, Comparison]
     wins: NDArray[np.intp]
     ties: NDArray[np.intp]
     losses: NDArray[np.intp]
@@ -444,172 +364,76 @@ class Comparison(Printed):
     left_out: dict[str, int]
     test: Test
 
-    def _parts(self) -> list[Table | str]:
-        has_several = isinstance(self.metric, list)
+    def __repr__(self) -> str:
         interval = f"{percent(self.confidence_level)} CI"
-        header = [*["metric"] * has_several, "first", "second", "difference", interval]
-        header += ["p", "effect", "W/T/L", *["verdict"] * (self.margin is not None)]
-        text = [n for n, name in enumerate(header) if name in _TEXT_COLUMNS]
-        means = self._means()
+        header = ["first", "second", "difference", interval, "p", "effect", "W/T/L"]
+        header += ["verdict"] * (self.margin is not None)
+        text = [n for n, name in enumerate(header) if name in ("first", "second", "verdict")]
+        means = {
+            "": list(map(str, self.mean)),
+            self.metric: [f"{mean:.4f}" for mean in self.mean.values()],
+        }
         parts: list[Table | str] = [
             _table(means, title=_counts(self)),
             Table(header, self._rows(), text),
         ]
-        if self.by_segment:
-            rows = [
-                [label_text(segment), str(result.n_queries), *row]
-                for segment, result in self.by_segment.items()
-                for row in result._rows()
-            ]
-            text = [0, *(column + 2 for column in text)]
-            parts.append(Table(["segment", "queries", *header], rows, text))
-        n_metrics = len(self.metric) if has_several else 1
-        corrected = _count(len(self.pairs) // n_metrics, "pair")
-        if has_several:
-            corrected += f" of {_count(n_metrics, 'metric')}"
+        n_pairs = len(self.pairs)
         notes = [
             f"{interval}: confidence interval, for each pair alone.",
-            f"p ({self.test}, Holm): corrected for {corrected}.",
+            f"p ({self.test}, Holm): corrected for {n_pairs} pair{'s' * (n_pairs > 1)}.",
             "effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses.",
         ]
-        if any(name.startswith("judged") for name in means):
-            notes.append("judged: share of the returned documents, to rank k, that are judged.")
-        if "answered" in means:
-            notes.append("answered: share of the judged queries with a list that is not empty.")
         if self.margin is not None:
-            margin = self.margin if isinstance(self.margin, dict) else {"": self.margin}
-            margins = ", ".join(f"{metric} {loss:g}".strip() for metric, loss in margin.items())
-            notes.append(f"verdict (margin {margins}): for each pair alone.")
-        return [*parts, "\n".join(notes)]
-
-    def _means(self) -> dict[str, list[str]]:
-        """The columns of the rankers: their names, means and, where below 1, shares."""
-        columns = {"": list(map(str, self.answered))}
-        shares: dict[str, list[float]] = {}
-        for metric in self.metric if isinstance(self.metric, list) else [self.metric]:
-            keys = [self._key(metric, ranker) for ranker in self.answered]
-            columns[metric] = [f"{self.mean[key]:.4f}" for key in keys]
-            shares[f"judged ({metric})"] = [self.judged[key] for key in keys]
-        first, *others = shares.values()
-        if all(np.array_equal(first, other, equal_nan=True) for other in others):
-            shares = {"judged": first}
-        shares["answered"] = list(self.answered.values())
-        for name, by_ranker in shares.items():
-            if {*by_ranker} != {1.0}:
-                columns[name] = list(map(share_text, by_ranker))
-        return columns
-
-    def largest_differences(self, n: int = 5) -> QueryDifferences:
-        """The queries that differ most: for each pair the `n` largest gains and losses.
-
-        Parameters
-        ----------
-        n : int, default=5
-            Number of queries in which the first of a pair is better, and as many in which the
-            second is; fewer if fewer differ.
-
-        Returns
-        -------
-        QueryDifferences
-            Prints as a table for each pair, from the largest gain to the largest loss.
-
-        Raises
-        ------
-        ValueError
-            If `n` is not an integer >= 1.
-        """
-        if not _checks.is_integer(n) or n < 1:
-            raise ValueError(f"n must be an integer >= 1, got {n!r}.")
-        chosen = []
-        for pair in self.pairs:
-            difference = query_differences(*self._values_of(pair))
-            falling = np.argsort(-difference, kind="stable")
-            gains, losses = (falling[difference[falling] * side > 0] for side in (1, -1))
-            chosen.append(np.concatenate([gains[:n], losses[max(len(losses) - n, 0) :]]))
-        return QueryDifferences(comparison=self, chosen=chosen)
+            notes.append(f"verdict (margin {self.margin:g}): for each pair alone.")
+        return "\n\n".join(map(str, [*parts, "\n".join(notes)]))
 
     def to_frame(self, of: FrameOf = "pairs") -> Any:
-        """Get the pairs, the rankers, the queries or the segments as a pandas DataFrame.
+        """Get the pairs, the rankers or the queries as a pandas DataFrame.
 
         Parameters
         ----------
-        of : {"pairs", "rankers", "queries", "segments"}, default="pairs"
+        of : {"pairs", "rankers", "queries"}, default="pairs"
             What each row is: a pair, with a column for each array over pairs; a ranker, with its
-            `mean`, the bounds of its interval, `judged` and `answered`; a query, with the value of
-            each ranker; or a ranker in a segment, with its mean and interval there. With several
-            metrics each pair or ranker has a row for each, and each query a column.
+            `mean` and the bounds of its interval; or a query, with the value of each ranker.
 
         Returns
         -------
         pandas.DataFrame
-            Indexed by the names of the pairs or rankers, or by the ids of the queries or segments.
+            Indexed by the names of the pairs or rankers, or by the ids of the queries.
             The column `metric` says what the numbers are; of queries, the name of the columns does.
 
         Raises
         ------
         ValueError
-            If `of` is another, or is "segments" and the comparison has none.
+            If `of` is another.
         """
         _checks.check_choice("of", of, get_args(FrameOf))
         if of == "queries":
             return self._frame_of_queries()
         if of == "rankers":
-            columns = self._ranker_columns()
-            columns["answered"] = [self.answered[name] for name in columns["ranker"]]
+            low, high = self.interval
+            columns = {
+                "ranker": list(self.mean),
+                "metric": self.metric,
+                "mean": list(self.mean.values()),
+                "low": low,
+                "high": high,
+            }
             return _frame(columns, ["ranker"])
-        if of == "segments":
-            if not self.by_segment:
-                raise ValueError("of='segments' needs the segments of compare_rankers(segments=).")
-            tables = []
-            for segment, compared in self.by_segment.items():
-                columns = {"segment": [segment] * len(self.mean)} | compared._ranker_columns()
-                tables.append(columns | {"n_queries": [compared.n_queries] * len(self.mean)})
-            joined = {name: list(chain(*(table[name] for table in tables))) for name in tables[0]}
-            return _frame(joined, ["segment", "ranker"])
-        metrics, firsts, seconds = zip(*map(self._named, self.pairs), strict=True)
+        firsts, seconds = zip(*self.pairs, strict=True)
         low, high = self.confidence_interval
-        columns = {"first": list(firsts), "second": list(seconds), "metric": list(metrics)}
+        columns = {"first": list(firsts), "second": list(seconds), "metric": self.metric}
         columns |= {"difference": self.difference, "low": low, "high": high}
         shown = {name: getattr(self, name) for name in _PAIR_COLUMNS}
         columns |= {name: values for name, values in shown.items() if values is not None}
         return _frame(columns, ["first", "second"])
 
-    def _ranker_columns(self) -> dict[str, Any]:
-        """What `to_frame` shows of each ranker, and of its queries in a segment."""
-        keys = self.mean if isinstance(self.metric, list) else ((key,) for key in self.mean)
-        metrics, rankers = zip(*map(self._named, keys), strict=True)
-        low, high = self.interval
-        return {
-            "ranker": list(rankers),
-            "metric": list(metrics),
-            "mean": list(self.mean.values()),
-            "low": low,
-            "high": high,
-            "judged": list(self.judged.values()),
-        }
-
     def _frame_of_queries(self) -> Any:
         pandas = _checks.import_pandas()
         frame = pandas.DataFrame(dict(enumerate(self.values.values())))
         frame.index = _index(self.labels, "query")
-        if isinstance(self.metric, list):
-            frame.columns = pandas.MultiIndex.from_tuples(self.values, names=["metric", "ranker"])
-        else:
-            frame.columns = _index(list(self.values), self.metric)
+        frame.columns = _index(list(self.values), self.metric)
         return frame
-
-    def _key(self, metric: str, ranker: Any) -> Any:
-        """The key of a ranker in `mean`, `values` and `judged`."""
-        return (metric, ranker) if isinstance(self.metric, list) else ranker
-
-    def _named(self, pair: tuple[Any, ...]) -> tuple[Any, ...]:
-        """A pair, after the name of its metric."""
-        return pair if isinstance(self.metric, list) else (self.metric, *pair)
-
-    def _values_of(self, pair: tuple[Any, ...]) -> list[Floats]:
-        """The values of both rankers of a pair."""
-        metric, *rankers = self._named(pair)
-        return [self.values[self._key(metric, ranker)] for ranker in rankers]
 
     def _rows(self) -> list[list[str]]:
         """The cells of each pair."""
@@ -628,130 +452,6 @@ class Comparison(Printed):
         ]
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class QueryDifferences(Printed):
-    """The queries in which rankers differ most: the result of `Comparison.largest_differences`.
-
-    It prints as a table for each pair, from the largest gain to the largest loss.
-
-    Attributes
-    ----------
-    comparison : Comparison
-        The comparison that the queries are from.
-
-    chosen : list of ndarray of int
-        For each pair the positions of its queries in ``comparison.labels``, from the largest gain
-        to the largest loss.
-
-    See Also
-    --------
-    Comparison : The numbers of all queries.
-    DifferenceDisplay : A plot of the differences of all queries.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_ndcg.inference import compare_rankers
-    >>> rng = np.random.default_rng(0)
-    >>> y_true = rng.integers(0, 5, size=(100, 20))
-    >>> scores = {name: y_true + rng.normal(0, 2, y_true.shape) for name in "ab"}
-    >>> largest = compare_rankers(y_true, scores, k=10, random_state=0).largest_differences(1)
-    >>> largest
-    NDCG@10
-    query       a       b  difference
-    57     0.9039  0.6000     +0.3039
-    94     0.7214  0.9710     -0.2496
-    >>> largest.chosen
-    [array([57, 94])]
-    >>> largest.to_frame()["difference"].round(2).tolist()
-    [0.3, -0.25]
-    """
-
-    comparison: Comparison
-    chosen: list[Ints]
-
-    def _parts(self) -> list[Table | str]:
-        parts: list[Table | str] = []
-        for (metric, *pair), rows in self._rows():
-            cells = [
-                [label_text(label), f"{ours:.4f}", f"{theirs:.4f}", f"{difference:+.4f}"]
-                for label, ours, theirs, difference in rows
-            ]
-            names = shortened(map(str, pair), (36, 72, sys.maxsize))
-            parts.append(Table(["query", *names, "difference"], cells, title=metric))
-        return parts
-
-    def to_frame(self) -> Any:
-        """Get the queries as a pandas DataFrame.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per pair and query: the metric, both values and their difference.
-        """
-        pandas = _checks.import_pandas()
-        names = ["metric", "first", "second", "query", "value_first", "value_second", "difference"]
-        rows = [(*pair, *row) for pair, rows in self._rows() for row in rows]
-        return pandas.DataFrame(rows, columns=names).set_index(names[1:4])
-
-    def _rows(self) -> Iterator[tuple[tuple[Any, ...], list[tuple[Any, float, float, float]]]]:
-        """Each pair, after its metric, with its queries: label, both values, difference."""
-        for pair, chosen in zip(self.comparison.pairs, self.chosen, strict=True):
-            ours, theirs = self.comparison._values_of(pair)
-            columns = self.comparison.labels, ours, theirs, query_differences(ours, theirs)
-            rows = list(zip(*(column[chosen] for column in columns), strict=True))
-            yield self.comparison._named(pair), rows
-
-
-def of_measure(comparison: Comparison, measure: str | None) -> Comparison:
-    """The comparison by one of its metrics; p-values stay corrected for all."""
-    several = comparison.metric if isinstance(comparison.metric, list) else [comparison.metric]
-    measure = checked_measure(measure, several)
-    return comparison if isinstance(comparison.metric, str) else _of_measure(comparison, measure)
-
-
-def checked_measure(measure: str | None, metrics: list[str]) -> str:
-    """One of the metrics, by default the only one."""
-    if measure is None and len(metrics) == 1:
-        return metrics[0]
-    if measure not in metrics:
-        raise ValueError(f"measure must be one of the metrics {metrics}, got {measure!r}.")
-    return measure
-
-
-def _of_measure(comparison: Comparison, measure: str) -> Comparison:
-    """The comparison, which is by several metrics, by one of them."""
-    is_its = np.array([pair[0] == measure for pair in comparison.pairs])
-    rankers = np.array([key[0] == measure for key in comparison.mean])
-
-    def of_pairs(values: Any) -> Any:
-        return list(compress(values, is_its)) if isinstance(values, list) else values[is_its]
-
-    def by_ranker(values: dict[Any, Any]) -> dict[Any, Any]:
-        return {key[1]: value for key, value in values.items() if key[0] == measure}
-
-    arrays = {name: getattr(comparison, name) for name in ("difference", *_PAIR_COLUMNS)}
-    margin = comparison.margin
-    return replace(
-        comparison,
-        metric=measure,
-        mean=by_ranker(comparison.mean),
-        interval=ConfidenceInterval(*(bound[rankers] for bound in comparison.interval)),
-        pairs=[pair[1:] for pair in of_pairs(comparison.pairs)],
-        confidence_interval=ConfidenceInterval(*map(of_pairs, comparison.confidence_interval)),
-        margin=margin[measure] if isinstance(margin, dict) else margin,
-        judged=by_ranker(comparison.judged),
-        values=by_ranker(comparison.values),
-        by_segment={name: _of_measure(of, measure) for name, of in comparison.by_segment.items()},
-        **{name: of_pairs(values) for name, values in arrays.items() if values is not None},
-    )
-
-
-def share_text(share: float) -> str:
-    """A share in percent."""
-    return "unknown" if np.isnan(share) else f"{share:.1%}"
-
-
 def _known(value: float, text: str) -> str:
     """The text of a value in a table; a dash for nan."""
     return "-" if np.isnan(value) else text
@@ -760,11 +460,6 @@ def _known(value: float, text: str) -> str:
 def _pvalue_text(pvalue: float) -> str:
     """A p-value with four digits."""
     return "<0.0001" if pvalue < 0.0001 else f"{pvalue:.4f}"
-
-
-def query_differences(first: Floats, second: Floats) -> Floats:
-    """Differences of the values of two rankers, 0 where they differ only by rounding."""
-    return differences_of(first, second, largest_of(first, second))
 
 
 def _table(columns: dict[str, list[str]], title: str = "") -> Table:
@@ -785,10 +480,6 @@ def _index(labels: Any, name: str) -> Any:
     """An index of labels, which may be tuples."""
     pandas = _checks.import_pandas()
     return pandas.Index(labels, name=name, tupleize_cols=False)
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}{'s' * (n != 1)}"
 
 
 def _counts(result: NDCGInterval | Comparison) -> str:

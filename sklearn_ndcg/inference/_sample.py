@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -13,8 +13,8 @@ from sklearn_ndcg._checks import Floats, Ids, Ints, warn
 from sklearn_ndcg._lists.pool import UNJUDGED
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.list_rankings import ListRankings
-from sklearn_ndcg._metrics.measure import DCG, Measure
-from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
+from sklearn_ndcg._metrics.measure import Measure
+from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.values import refuse_weights_of_0, report_undefined
 from sklearn_ndcg._rows.grouping import as_python
 from sklearn_ndcg._rows.label_texts import shown_labels
@@ -29,25 +29,12 @@ from sklearn_ndcg.inference._statistics import (
 LEAST = 10  # queries or clusters; below it a warning says that an interval is unreliable
 
 
-class Parts(NamedTuple):
-    """Rankings that are parts of a query, such as those of repeated splits.
-
-    `query_of` has the query of each ranking, an index into `labels`.
-    """
-
-    labels: Ids
-    query_of: Ints
-
-
 @dataclass(frozen=True, eq=False)
 class Sample:
     """Values of rankers (rows) for scored queries (columns), with the weights of these queries.
 
-    Of several measures the rows are those of the first, at each of its cutoffs, then of the second.
     `clusters` has the number of each query's cluster, or is None if all are independent.
-    `judged` has the shares of judged documents, also of queries that are left out; it is None if
-    every document is judged and returned. `left_out` has the reasons, for lists. `units` has the
-    number of each cluster, or each query without clusters, among all; of a segment or all queries.
+    `left_out` has the reasons, for lists.
     """
 
     values: Floats
@@ -55,90 +42,61 @@ class Sample:
     labels: Ids
     clusters: Ints | None
     n_left_out: int
-    judged: JudgedShares | None
     left_out: Mapping[str, int] | None = None
-    units: Ints = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
     @classmethod
-    def of(
-        cls,
-        scored: Sequence[tuple[Rankings, Measure]],
-        clusters: Any = None,
-        segments: Any = None,
-        parts: Parts | None = None,
-    ) -> tuple[Sample, dict[Any, Sample]]:
-        """The queries that can be scored, by each measure: all of them, and those of each segment.
+    def of(cls, rankings: Rankings, measure: Measure, clusters: Any = None) -> Sample:
+        """The queries that can be scored."""
+        return cls._of_all(rankings, measure, clusters)._scored(rankings)
 
-        The rankings are of the same queries. Of a query in several parts the mean counts.
-        """
-        (rankings, _), *_ = scored
-        values, weight = _values_and_weights(scored)
-        weight = scored_weights(values.max(axis=0), weight)
-        cluster_of = segment_of = None
-        names: list[Any] = []
-        if clusters is not None:
-            _, cluster_of = rankings.labels_of_queries(clusters, "clusters", weight)
-        if segments is not None:
-            names, segment_of = _segments_of(rankings, segments, weight)
-        labels, judged = rankings.grouping.labels, _judged_shares(scored)
-        every = cls(values, weight, labels, cluster_of, 0, judged)
-        if parts is not None:
-            every, firsts = every._joined(parts)
-            segment_of = None if segment_of is None else segment_of[firsts]
-        sample = every._take(np.arange(len(every.weight)))
-        clustered = sample.clusters is not None
-        n_queries = len(sample.weight) if clustered else len(every.weight)
-        check_sample_size(sample.unit_weights, n_queries, clustered)
-        if isinstance(rankings, ListRankings):
-            unjudged = judged is not None and ~judged.has_judgements
-            n = int(((weight == 0) & unjudged).sum())
-            left_out = Counter(rankings.lists.pool.left_out)
-            left_out.update({UNJUDGED: n, "nothing relevant, or no weight": sample.n_left_out - n})
-            sample = replace(sample, n_left_out=left_out.total(), left_out=+left_out)
-        if segment_of is None:
-            return sample, {}
+    @classmethod
+    def with_segments(
+        cls, rankings: Rankings, measure: Measure, segments: Any
+    ) -> tuple[Sample, dict[Any, Sample]]:
+        """The queries that can be scored: all of them, and those of each segment."""
+        every = cls._of_all(rankings, measure, None)
+        names, segment_of = _segments_of(rankings, segments, every.weight)
+        sample = every._scored(rankings)
         order = np.argsort(segment_of, kind="stable")
         edges = np.searchsorted(segment_of, np.arange(len(names) + 1), sorter=order)
         members = np.split(order, edges)[1:-1]
         return sample, dict(zip(names, map(every._take, members), strict=True))
 
-    def _joined(self, parts: Parts) -> tuple[Sample, Ints]:
-        """Each query once, with the means over its parts that can be scored; and its first part."""
-        queries, firsts, query_of = np.unique(
-            parts.query_of, return_index=True, return_inverse=True
-        )
-        is_scored = self.weight > 0
-        n_scored = np.bincount(query_of, is_scored)
-        rows = np.where(is_scored, self.values, 0)
-        sums = np.array([np.bincount(query_of, row) for row in (self.weight, *rows)])
-        weight, *values = sums / np.maximum(n_scored, 1)
-        judged = self.judged
-        if judged is not None:
-            n_answered, total = (
-                np.array([np.bincount(query_of, row) for row in rows])
-                for rows in (~np.isnan(judged.share), np.nan_to_num(judged.share))
-            )
-            share = np.full(total.shape, np.nan)
-            np.divide(total, n_answered, out=share, where=n_answered > 0)
-            has_judgements = np.bincount(query_of, judged.has_judgements) > 0
-            judged = judged._replace(share=share, has_judgements=has_judgements)
-        clusters = None if self.clusters is None else self.clusters[firsts]
-        labels = parts.labels[queries]
-        return Sample(np.array(values), weight, labels, clusters, 0, judged), firsts
+    @classmethod
+    def _of_all(cls, rankings: Rankings, measure: Measure, clusters: Any) -> Sample:
+        """All queries; those that cannot be scored have the weight 0."""
+        values, weight = _values_and_weights(rankings, measure)
+        weight = scored_weights(values.max(axis=0), weight)
+        cluster_of = None
+        if clusters is not None:
+            _, cluster_of = rankings.labels_of_queries(clusters, "clusters", weight)
+        return cls(values, weight, rankings.grouping.labels, cluster_of, 0)
+
+    def _scored(self, rankings: Rankings) -> Sample:
+        """Those of all queries that have a weight, if these are enough."""
+        weight = self.weight
+        sample = self._take(np.arange(len(weight)))
+        clustered = sample.clusters is not None
+        n_queries = len(sample.weight) if clustered else len(weight)
+        check_sample_size(sample.unit_weights, n_queries, clustered)
+        if isinstance(rankings, ListRankings):
+            n = np.count_nonzero((weight == 0) & ~rankings.has_judgements())
+            left_out = Counter(rankings.lists.pool.left_out)
+            left_out.update({UNJUDGED: n, "nothing relevant, or no weight": sample.n_left_out - n})
+            sample = replace(sample, n_left_out=left_out.total(), left_out=+left_out)
+        return sample
 
     def _take(self, members: Ints) -> Sample:
         """The queries that are members and have a weight, as a sample of their own."""
         scored = members[self.weight[members] > 0]
-        weight, clusters, units = self.weight[scored], None, scored
+        weight, clusters = self.weight[scored], None
         if self.clusters is not None:
-            units, clusters = np.unique(self.clusters[scored], return_inverse=True)
-            if len(units) == len(weight):
-                units, clusters = self.clusters[scored], None
+            numbers, clusters = np.unique(self.clusters[scored], return_inverse=True)
+            clusters = None if len(numbers) == len(weight) else clusters
         values, labels = self.values[:, scored], self.labels[scored]
         n_left_out = len(members) - len(scored)
-        judged = None if self.judged is None else self.judged.take(members)
         weight = weight / weight.max(initial=0)
-        return Sample(values, weight, labels, clusters, n_left_out, judged, units=units)
+        return Sample(values, weight, labels, clusters, n_left_out)
 
     @property
     def unit_weights(self) -> Floats:
@@ -153,17 +111,6 @@ class Sample:
             return values, self.weight
         return by_cluster(values, self.weight, self.clusters)
 
-    def shares(self) -> tuple[list[float], list[float]]:
-        """For each ranker, the shares of judged documents and of answered queries.
-
-        The former is nan if unjudged documents may just be those that are not relevant.
-        """
-        if self.judged is None:
-            return [1.0] * len(self.values), [1.0] * len(self.values)
-        judged, answered = self.judged.means()
-        is_known = self.judged.has_judged_nonrelevant
-        return [share if is_known or share == 1 else np.nan for share in judged], answered
-
 
 def refuse_reordered_rows(y_true: object, **ids: object) -> None:
     """Raise if labels show that ids are in another order than the rows, which have positions."""
@@ -171,31 +118,15 @@ def refuse_reordered_rows(y_true: object, **ids: object) -> None:
         refuse_reordered(y_true=y_true, **ids)
 
 
-def _values_and_weights(scored: Sequence[tuple[Rankings, Measure]]) -> tuple[Floats, Floats]:
+def _values_and_weights(rankings: Rankings, measure: Measure) -> tuple[Floats, Floats]:
     """The values of a sample, nan where a query is left out, and the weights of all queries."""
-    rows = []
-    for number, (rankings, measure) in enumerate(scored):
-        rankers = rankings.evaluate_rankers(measure, warn=number == 0)
-        if not rankers[0].weight.any():
-            refuse_weights_of_0()
-        n_undefined = np.count_nonzero(np.any([ranker.undefined for ranker in rankers], axis=0))
-        report_undefined(measure, int(n_undefined), len(rankers[0].weight))
-        rows += [*np.array([ranker.filled() for ranker in rankers]).transpose(2, 0, 1)]
-    return np.concatenate(rows), rankers[0].weight
-
-
-def _judged_shares(scored: Sequence[tuple[Rankings, Measure]]) -> JudgedShares | None:
-    """The shares of judged documents, with the rows of a sample; None if all are judged."""
-    found: list[JudgedShares] = []
-    for rankings, measure in scored:
-        for k in measure.cutoffs:
-            # whatever a function does with documents of equal scores, it gets all of them
-            one = replace(measure, k=k) if isinstance(measure, DCG) else DCG(k=k)
-            shares = rankings.judged_shares(one)
-            if shares is None:
-                return None
-            found.append(shares)
-    return found[0]._replace(share=np.concatenate([shares.share for shares in found]))
+    rankers = rankings.evaluate_rankers(measure)
+    weight = rankers[0].weight
+    if not weight.any():
+        refuse_weights_of_0()
+    n_undefined = np.count_nonzero(np.any([ranker.undefined for ranker in rankers], axis=0))
+    report_undefined(measure, int(n_undefined), len(weight))
+    return np.array([ranker.filled()[:, 0] for ranker in rankers]), weight
 
 
 def _segments_of(rankings: Rankings, segments: Any, weight: Floats) -> tuple[list[Any], Ints]:
@@ -238,13 +169,10 @@ def warn_of_weak_segments(segments: Mapping[Any, Sample]) -> None:
 
 def _weakness(sample: Sample) -> str:
     """Why intervals of a sample are unreliable; empty if they are not."""
-    units = "queries" if sample.clusters is None else "clusters"
-    if are_too_few(sample.unit_weights):
-        return f"too few {units}"
-    if len(sample.values) == 1:  # tests of differences are exact
-        (values,), _ = sample.cluster_means(sample.values)
-        if commonest(values)[1] < LEAST:
-            return f"too few {units} that differ from most of them"
+    if are_too_few(sample.weight):
+        return "too few queries"
+    if commonest(sample.values[0])[1] < LEAST:
+        return "too few queries that differ from most of them"
     return ""
 
 

@@ -7,8 +7,7 @@ queries is the mean over clusters, weighted by the sums of their weights.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -71,7 +70,8 @@ def mean_and_error(values: Floats, weight: Floats) -> tuple[Floats, Floats, Floa
     means = weighted_means(values, weight)
     # the jackknife: with equal weights it is s / sqrt(n); with others it is the least wrong of the
     # errors in docs/design/evidence.md
-    moves = jackknife_moves(values, weight)
+    # how far the mean moves if a value is left out
+    moves = (values - _means_of_others(values, weight)) * weight / weight.sum()
     squares = ((values - means[:, np.newaxis]) ** 2 * weight).sum(axis=1)
     weight_of_others = _sums_of_others(weight)
     errors, deviations = _deviations((moves**2).sum(axis=1), squares, weight, weight_of_others)
@@ -79,12 +79,6 @@ def mean_and_error(values: Floats, weight: Floats) -> tuple[Floats, Floats, Floa
     with np.errstate(divide="ignore", invalid="ignore"):
         effects = np.where(means == 0, 0, means / deviations)
     return means, errors, effects
-
-
-def jackknife_moves(values: Floats, weight: Floats) -> Floats:
-    """How far the weighted mean of each row moves if a value is left out."""
-    moves = (values - _means_of_others(values, weight)) * weight / weight.sum()
-    return np.asarray(moves)
 
 
 def curve_mean_and_error(first: Floats, second: Floats, weights: Floats) -> tuple[Floats, Floats]:
@@ -123,55 +117,6 @@ def _deviations(
         # one query dominates, and by luck it may lie near the mean of the others: use all values
         errors = np.maximum(errors, deviations / np.sqrt(effective))
     return errors, deviations
-
-
-@dataclass(frozen=True, eq=False)
-class IndependentMean:
-    """A mean over independent units, to be compared with that of another sample.
-
-    `moves` say how far it moves if each unit is left out, scaled so that their squares add up to
-    its squared standard error. `units` has a number for each unit, the same in all samples.
-    """
-
-    moves: Floats
-    df: float
-    units: Ints
-
-    @classmethod
-    def of(cls, values: Floats, weight: Floats, units: Ints) -> IndependentMean:
-        """Of the values of at least two units."""
-        error = mean_and_error(values[np.newaxis], weight)[1][0]
-        moves = jackknife_moves(values, weight)
-        length = np.sqrt((moves**2).sum())
-        return cls(moves * (error / length if length else 0), degrees_of_freedom(weight), units)
-
-    @property
-    def variance(self) -> float:
-        """The squared standard error."""
-        return float((self.moves**2).sum())
-
-
-def unpaired_errors(
-    samples: Sequence[IndependentMean], other: IndependentMean
-) -> tuple[Floats, Floats]:
-    """Standard errors of the differences from another mean, and their degrees of freedom.
-
-    They are Welch's if no unit is in two samples. One that is in both is left out of both.
-    """
-    position = np.full(1 + max(int(sample.units.max()) for sample in (*samples, other)), -1)
-    position[other.units] = np.arange(len(other.units))
-    errors, degrees, second = [], [], other.variance
-    for sample in samples:
-        at = position[sample.units]
-        shared = at >= 0
-        covariance = float(sample.moves[shared] @ other.moves[at[shared]])
-        first = sample.variance
-        errors.append(np.sqrt(max(first + second - 2 * covariance, 0)))
-        squares = first**2 / sample.df + second**2 / other.df  # Satterthwaite
-        # if all clusters are in both samples, they are pairs
-        most = len(sample.units) + len(other.units) - np.count_nonzero(shared) - 1
-        degrees.append(min((first + second) ** 2 / squares, most) if squares else most)
-    return np.array(errors), np.array(degrees)
 
 
 def bootstrap_means(values: Floats, weight: Floats, n_resamples: int, generator: Any) -> Floats:

@@ -53,6 +53,9 @@ def test_tables_that_do_not_name_two_rankers_are_refused(library, make, message)
         ({"margin": 0}, ValueError, "margin must be a number between 0 and 1, got 0"),
         ({"margin": 1}, ValueError, "margin must be a number between 0 and 1, got 1"),
         ({"margin": np.nan}, ValueError, "margin must be a number"),
+        ({"margin": {"NDCG": 0.1}}, ValueError, "margin must be a number .* got {'NDCG': 0.1}"),
+        ({"k": [5, 10]}, ValueError, r"k must be an integer .* got \[5, 10\]. .* in a loop"),
+        ({"segments": np.arange(40)}, TypeError, "compare_rankers has no option 'segments'"),
     ],
 )
 def test_options_are_refused(options, error, message):

@@ -7,11 +7,13 @@ import pytest
 from helpers import as_runs, compare_lists, compare_runs
 
 from sklearn_ndcg import CONVENTIONS, from_lists, from_trec, ndcg_score
-from sklearn_ndcg.inference import compare_rankers, ndcg_by_segment, ndcg_interval
+from sklearn_ndcg._metrics.list_rankings import ListRankings
+from sklearn_ndcg._metrics.measure import DCG
+from sklearn_ndcg.inference import compare_rankers, ndcg_by_segment
 
 # lists drawn at random are only partly judged and answered
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:(Of|.* none of) the first documents"),
+    pytest.mark.filterwarnings("ignore:Of the first documents"),
     pytest.mark.filterwarnings("ignore:.* judged queries"),
 ]
 
@@ -154,10 +156,8 @@ def answers(start, stop, step=1):
     [
         (answers(0, 30), {"U": ["a"]}, "'y' .* 0 of the 30 judged queries; another ranker has 30"),
         (answers(0, 30), answers(0, 30, 2), "'y' .* 15 of the 30 .*; another ranker has 30"),
-        (answers(0, 24), answers(0, 24), "'x' .* 24 of the 30 .*; no ranker has one for 6"),
-        ({}, {}, "'x' .* 0 of the 30 .*; no ranker has one for 30"),
     ],
-    ids=["other ids", "half", "neither has a fifth", "none"],
+    ids=["other ids", "half"],
 )
 def test_answers_to_few_queries_are_warned_of(x, y, message):
     rows = from_lists(JUDGED, rankers={"x": x, "y": y})
@@ -169,30 +169,19 @@ def test_answers_to_few_queries_are_warned_of(x, y, message):
 @pytest.mark.parametrize(
     ("x", "y", "unanswered"),
     [
-        (answers(0, 24), answers(0, 24), "omit"),
-        (answers(0, 27), answers(0, 27), "zero"),
+        (answers(0, 24), answers(0, 30), "omit"),
+        (answers(0, 24), answers(0, 24), "zero"),
         (answers(0, 27), answers(3, 30), "zero"),
     ],
-    ids=["omitted", "neither has a tenth", "together they have all"],
+    ids=["omitted", "neither has a fifth", "together they have all"],
 )
 def test_answers_to_enough_queries_are_not_warned_of(x, y, unanswered):
     with warnings.catch_warnings(action="error"):
         compare_lists(JUDGED, {"x": x, "y": y}, unanswered=unanswered, test="t")
 
 
-def test_answered_is_the_share_of_queries_with_a_list():
-    lists = {"whole": answers(0, 30), "half": answers(0, 30, 2)}
-    found = compare_lists(JUDGED, lists, test="t")
-    assert found.answered == {"whole": 1.0, "half": 0.5}
-    assert found.judged == {"whole": 1.0, "half": 1.0}
-    assert "answered" in repr(found)
-    omitted = compare_lists(JUDGED, lists, test="t", unanswered="omit")
-    assert omitted.answered == {"whole": 1.0, "half": 1.0}
-    assert "answered" not in repr(omitted)
-
-
 @pytest.mark.parametrize("k", [5, None])
-def test_judged_is_that_of_ir_measures(k):
+def test_judged_shares_are_those_of_ir_measures(k):
     measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
     qrels, runs = judgements_and_runs(2)
     runs = as_runs(runs)  # without ties
@@ -200,17 +189,14 @@ def test_judged_is_that_of_ir_measures(k):
         query: {document: max(grade, 0) for document, grade in grades.items()}
         for query, grades in qrels.items()
     }
-    found = compare_runs(qrels, runs, k=k, undefined=0, test="t")
+    rows = ListRankings.of(from_trec(qrels, runs=runs, k=k))
+    found = rows.judged_shares(DCG(k=k))
     judged = measures.Judged if k is None else measures.Judged @ k
-    for name, run in runs.items():
+    for row, run in enumerate(runs.values()):
         answered = {query: qrels[query] for query in qrels if query in run}  # others are 0 there
         expected = measures.calc_aggregate([judged], answered, run)[judged]
-        assert found.answered[name] == len(answered) / len(qrels)
-        assert found.judged[name] == pytest.approx(expected, abs=1e-12)
-        rows = from_trec(qrels, run, k=k, unanswered="omit")
-        alone = ndcg_interval(rows, undefined=0, method="t")
-        assert alone.judged == pytest.approx(expected, abs=1e-12)
-        assert f"{expected:.1%} judged" in repr(alone)
+        assert found.n_answered()[row] == len(answered)
+        assert found.means()[row] == pytest.approx(expected, abs=1e-12)
 
 
 def lists_judged_to(tenths):
@@ -235,18 +221,15 @@ def test_judged_that_differ_by_more_are_warned_of(unjudged, bias):
     message = f"'a' returned, 10% are judged, .* 30% for 'b'.*{bias}"
     rows = from_lists(truth, rankers=lists, unjudged=unjudged)
     with pytest.warns(UserWarning, match=message) as caught:
-        found = compare_rankers(rows, test="t")
+        compare_rankers(rows, test="t")
     assert [warning.filename for warning in caught] == [__file__]
-    assert found.judged == pytest.approx({"a": 0.1, "b": 0.3}, abs=1e-15)
-    assert "judged" in repr(found)
 
 
 def test_judged_of_0_is_warned_of():
     truth, lists = lists_judged_to({"good": 2, "bad": 0})
     with pytest.warns(UserWarning, match="Of 'bad': No document in the lists is in any truth"):
         rows = from_lists(truth, rankers=lists)
-    message = "truth has none of the first documents that 'bad' returned, .* 20% .* 'good'"
-    with pytest.warns(UserWarning, match=message):
+    with pytest.warns(UserWarning, match="'bad' returned, 0% are judged, .* 20% for 'good'"):
         compare_rankers(rows, test="t")
 
 
@@ -256,12 +239,18 @@ def test_judged_is_unknown_of_what_users_liked():
     lists = {"one": [[0, 1, 2, 3]] * 30, "two": [[i % 8, (i + 3) % 8] for i in range(30)]}
     rows = from_lists(liked, rankers=lists)
     with warnings.catch_warnings(action="error"):
-        found = compare_rankers(rows, test="t")
-    assert found.judged == pytest.approx({"one": np.nan, "two": 1}, nan_ok=True)
-    assert "unknown" in repr(found)
-    alone = ndcg_interval(rows["one"], method="t")
-    assert np.isnan(alone.judged)
-    assert "unknown" in repr(alone)
+        compare_rankers(rows, test="t")
+
+
+def test_lists_that_were_read_with_a_cutoff_are_scored_at_smaller_ones():
+    truth, lists = {"a": 1, "b": 2}, {"x": ["a", "b", "c"], "y": ["b", "c", "a"]}
+    rankers = {name: [ids] * 12 for name, ids in lists.items()}
+    rows = from_lists([truth] * 12, rankers=rankers, k=3)
+    found = {k: compare_rankers(rows, k=k, test="t") for k in (1, None)}
+    assert [result.metric for result in found.values()] == ["NDCG@1", "NDCG@3"]
+    assert found[1].mean["x"] == 0.5
+    with pytest.raises(ValueError, match="k must be at most 3, got 4"):
+        compare_rankers(rows, k=4, test="t")
 
 
 # Undefined queries

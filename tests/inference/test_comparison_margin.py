@@ -38,7 +38,9 @@ def test_verdicts_are_those_of_the_interval(pair, n_queries, verdict):
     noise = {"best": 1, "same": 1, "near": 1.05, "far": 4}
     scores = {name: y + rng.normal(0, scale, y.shape) for name, scale in noise.items()}
     y, scores = y[:n_queries], {name: scores[name][:n_queries] for name in pair}
-    found = compare_rankers(y, scores, test="t", margin=0.01, confidence_level=0.9, k=10)
+    found = compare_rankers(
+        y, scores, baseline=pair[1], test="t", margin=0.01, confidence_level=0.9, k=10
+    )
     differences = np.subtract(*(ndcg_samples(y, score, k=10) for score in scores.values()))
     expected = stats.ttest_1samp(differences, -0.01, alternative="greater")
     assert found.noninferiority_pvalue[0] == pytest.approx(expected.pvalue, rel=1e-9)
@@ -49,7 +51,7 @@ def test_verdicts_are_those_of_the_interval(pair, n_queries, verdict):
 
 def test_a_margin_of_equal_rankers():
     y, s = matrices()
-    found = compare_rankers(y, {"a": s, "b": s}, margin=0.01)
+    found = compare_rankers(y, {"a": s, "b": s}, baseline="b", margin=0.01)
     assert found.verdict == ["not worse"]
     assert found.noninferiority_pvalue.tolist() == [0]
     assert compare_rankers(y, {"a": s, "b": s}).verdict is None
@@ -57,7 +59,9 @@ def test_a_margin_of_equal_rankers():
 
 def test_a_ranker_that_is_worse_by_the_margin_is_worse():
     y, scores = np.tile([1, 0], (12, 1)), {"a": np.ones((12, 2)), "b": np.zeros((12, 2))}
-    found = compare_rankers(y, scores, metric=lambda y, s: 1 - s[0] / 4, margin=0.25, test="t")
+    found = compare_rankers(
+        y, scores, metric=lambda y, s: 1 - s[0] / 4, baseline="b", margin=0.25, test="t"
+    )
     assert found.difference.tolist() == [-0.25]
     assert found.verdict == ["worse"]
 
@@ -65,7 +69,9 @@ def test_a_ranker_that_is_worse_by_the_margin_is_worse():
 def test_a_ranker_that_is_worse_within_the_margin_is_not_worse():
     loss = np.linspace(0.1, 0.2, 12)
     y, scores = np.tile([1, 0], (12, 1)), {"a": np.outer(loss, [1, 0]), "b": np.zeros((12, 2))}
-    found = compare_rankers(y, scores, metric=lambda y, s: 1 - s[0], margin=0.25, test="t")
+    found = compare_rankers(
+        y, scores, metric=lambda y, s: 1 - s[0], baseline="b", margin=0.25, test="t"
+    )
     assert found.confidence_interval.high[0] < 0
     assert found.verdict == ["not worse"]
 
@@ -78,9 +84,8 @@ def test_verdicts_are_those_of_the_interval_where_documents_are_unjudged(unjudge
     scores = {name: y + rng.normal(0, noise, y.shape) for name, noise in (("a", 1), ("b", 3))}
     y[:, 3:] = np.where(rng.random((30, 6)) < 0.3, np.nan, y[:, 3:])
     options = {"k": 5, "unjudged": unjudged, "undefined": 0.0}
-    found = compare_rankers(y, scores, margin=0.05, test="t", **options)
+    found = compare_rankers(y, scores, baseline="b", margin=0.05, test="t", **options)
     differences = np.subtract(*(ndcg_samples(y, score, **options) for score in scores.values()))
-    assert found.judged["a"] < 1
     assert found.verdict == [verdict_of(differences, 0.05)]
 
 
@@ -88,6 +93,21 @@ def test_verdicts_of_sets_of_relevant_documents_come_without_a_warning():
     liked = [{i % 8, (i + 3) % 8} for i in range(30)]
     lists = {"one": [[0, 1, 2, 3]] * 30, "two": [[i % 8, (i + 3) % 8] for i in range(30)]}
     with warnings.catch_warnings(action="error"):
-        found = compare_rankers(from_lists(liked, rankers=lists), margin=0.05, test="t")
+        found = compare_rankers(
+            from_lists(liked, rankers=lists), baseline="two", margin=0.05, test="t"
+        )
     assert found.verdict == ["worse"]
-    assert np.isnan(found.judged["one"])
+
+
+def test_a_verdict_does_not_depend_on_the_order_of_the_rankers():
+    """Without a baseline the first would be judged: a gate would let a worse one through."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 5, (200, 20))
+    scores = {name: y + rng.normal(0, noise, y.shape) for name, noise in (("old", 1), ("new", 4))}
+    for order in (1, -1):
+        found = compare_rankers(y, dict([*scores.items()][::order]), baseline="old", margin=0.01)
+        assert (found.pairs, found.verdict) == ([("new", "old")], ["worse"])
+    with pytest.raises(
+        ValueError, match=r"A margin needs a baseline: pass baseline=.* \['old', 'n"
+    ):
+        compare_rankers(y, scores, margin=0.01)

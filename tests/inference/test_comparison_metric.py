@@ -85,8 +85,6 @@ def test_rows_of_lists_are_scored_at_their_cutoff(k, unjudged):
 
     found = compare_rankers(rows, metric=reciprocal_rank_of_returned, test="t")
     assert found.mean == {"one": 0 if k in range(1, rank) else 1 / rank, "two": 0}
-    judged = {1: 1, 2: 1 / 2}.get(k, 2 / 3)  # of what was returned, before anything is removed
-    assert found.judged == pytest.approx({"one": judged, "two": 1})
 
 
 @pytest.mark.filterwarnings("ignore:'none' has lists")
@@ -125,10 +123,9 @@ def test_pictures_are_named_by_the_metric():
         ({"metric": "map"}, "metric must be a function of y_true and y_score, got 'map'"),
         ({"metric": reciprocal_rank, "k": 3}, "k would be passed to reciprocal_rank: bind"),
         ({"metric": reciprocal_rank, "gain": "linear"}, "gain would be passed to reciprocal_rank"),
-        ({"metric": {"MRR": reciprocal_rank}, "k": 3}, "k would be passed to reciprocal_rank"),
-        ({"metric": {"MRR": "mrr"}}, "metric must be a function .* got 'mrr'"),
+        ({"metric": {"MRR": reciprocal_rank}}, "metric must be a function .* got {'MRR'"),
         ({"metric": reciprocal_rank, "qid": 1}, "no option 'qid'.* query ids as groups"),
-        ({"metric": {"MRR": reciprocal_rank}, "basline": 1}, "no option.* you mean baseline"),
+        ({"metric": reciprocal_rank, "basline": 1}, "no option.* you mean baseline"),
     ],
 )
 def test_options_of_ndcg_are_refused(options, message):
@@ -168,7 +165,6 @@ def test_rankers_that_differ_by_rounding_are_equal_at_any_scale(scale, clusters)
     found = of_values(*totals, clusters=clusters)
     assert (found.wins[0], found.ties[0], found.losses[0]) == (0, 400, 0)
     assert (found.difference[0], found.pvalue[0]) == (0, 1)
-    assert [len(rows) for rows in found.largest_differences().chosen] == [0]
 
 
 @pytest.mark.parametrize("test", ["t", "permutation"])
@@ -180,8 +176,6 @@ def test_a_comparison_has_the_scale_of_the_metric(scale, test):
     assert found.difference[0] == scale * expected.difference[0] != 0
     assert found.pvalue[0] == pytest.approx(expected.pvalue[0], rel=1e-12)
     assert (found.wins, found.ties, found.losses) == (expected.wins, expected.ties, expected.losses)
-    chosen = [result.largest_differences(2).chosen[0].tolist() for result in (found, expected)]
-    assert chosen[0] == chosen[1]
 
 
 @pytest.mark.parametrize("added", [0, 1e3, 1e6])

@@ -313,6 +313,8 @@ def test_another_word_for_groups_is_named(constructor):
 def test_unknown_option_raises():
     with pytest.raises(TypeError, match=r"no option 'tie'. Did you mean ties.* despine"):
         from_cv_results(results_of(range(360)), **ROWS, tie="worst")
+    with pytest.raises(TypeError, match="no option 'interval_at'"):
+        from_predictions(Y, S, interval_at=[5])
 
 
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):

@@ -214,8 +214,6 @@ def test_segments_have_the_interval_of_their_queries_alone(method, segment):
     segments = np.array(["b", "a", "c"])[np.arange(90) % 3]
     weight = np.arange(90) % 4 * np.where(segments == "c", 1e-200, 1)
     columns = {"sample_weight": weight}
-    if method == "BCa":
-        columns["clusters"] = np.arange(90) // 5
     options = {"method": method, "n_resamples": 99, "random_state": 0, "undefined": "omit"}
     found = ndcg_by_segment(y, s, segments=segments, **columns, **options)
     assert found.segments == ["a", "b", "c"]
@@ -308,7 +306,7 @@ def compare_two(y, s, **ids):
 
 @pytest.mark.parametrize(
     ("function", "argument"),
-    [(ndcg_interval, "clusters"), (ndcg_by_segment, "segments"), (compare_two, "segments")],
+    [(ndcg_interval, "clusters"), (ndcg_by_segment, "segments"), (compare_two, "clusters")],
 )
 def test_clusters_and_segments_in_another_order_are_refused(function, argument):
     with pytest.raises(ValueError, match=f"y_true and {argument} have the same labels"):

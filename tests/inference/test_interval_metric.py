@@ -8,7 +8,7 @@ from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ndcg import from_lists
-from sklearn_ndcg.inference import compare_rankers, ndcg_by_segment, ndcg_interval
+from sklearn_ndcg.inference import ndcg_by_segment, ndcg_interval
 
 Y, S = matrices(40)
 Y, S = (Y > 3).astype(int), np.sin(1e6 * S)  # any order
@@ -123,18 +123,14 @@ def test_a_metric_may_write_to_its_arrays_and_an_empty_list_is_still_0():
 # --- labels of rows
 
 
-def test_segments_and_clusters_of_rows_are_matched_by_query_in_any_order():
+def test_segments_of_rows_are_matched_by_query_in_any_order():
     rng, queries = np.random.default_rng(0), [f"q{number}" for number in range(40)]
     lists = {query: rng.permutation([*"abcdef"]).tolist() for query in queries}
     truth = {query: {"a": 1, "b": 0.5, "c": number / 9} for number, query in enumerate(queries)}
-    rows = from_lists(truth, rankers={"one": lists, "two": lists})
+    rows = from_lists(truth, lists)
     order = rng.permutation(40)
     segments = pd.Series(np.arange(40) % 2, queries)
-    clusters = pd.Series(np.arange(40) // 2, queries)
-    options = {"clusters": clusters, "random_state": 0, "n_resamples": 99}
-    expected = ndcg_by_segment(rows["one"], segments=segments, **options)
-    found = ndcg_by_segment(rows["one"], segments=segments.iloc[order], **options)
+    options = {"random_state": 0, "n_resamples": 99}
+    expected = ndcg_by_segment(rows, segments=segments, **options)
+    found = ndcg_by_segment(rows, segments=segments.iloc[order], **options)
     assert found.mean.tolist() == expected.mean.tolist()
-    assert found.overall.n_clusters == expected.overall.n_clusters == 20
-    compared = compare_rankers(rows, segments=segments.iloc[order], **options)
-    assert compared.by_segment[0].mean["one"] == expected.mean[0]

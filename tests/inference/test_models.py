@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers import assert_same, booster, graded_rows
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import clone
 from sklearn.dummy import DummyRegressor
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import Ridge
@@ -19,7 +19,7 @@ from sklearn.model_selection import (
     ShuffleSplit,
     TimeSeriesSplit,
 )
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_ndcg import (
     GroupedRanker,
@@ -27,6 +27,7 @@ from sklearn_ndcg import (
     QuerySplitter,
     make_ndcg_scorer,
     make_query_scorer,
+    ndcg_samples,
 )
 from sklearn_ndcg.inference import compare_models, compare_rankers
 
@@ -56,9 +57,7 @@ def in_a_loop(
     rows = np.concatenate(rows)
     joined = {name: np.concatenate(each) for name, each in scores.items()}
     of_rows = {
-        name: options.pop(name)[rows]
-        for name in ("segments", "clusters", "sample_weight")
-        if name in options
+        name: options.pop(name)[rows] for name in ("clusters", "sample_weight") if name in options
     }
     return compare_rankers(y[rows], joined, groups=query[rows], **of_rows, **options)
 
@@ -74,9 +73,10 @@ SPLITTERS = {
 
 @pytest.mark.parametrize("cv", SPLITTERS.values(), ids=SPLITTERS)
 def test_folds_are_compared_as_in_a_loop(cv):
-    found = compare_models(MODELS, BY_LEVEL, Y, scoring=SCORER, cv=cv, margin=0.1, **OPTIONS)
+    options = {"baseline": "ridge", "margin": 0.1, **OPTIONS}
+    found = compare_models(MODELS, BY_LEVEL, Y, scoring=SCORER, cv=cv, **options)
     splits = (cv or QuerySplitter(5, group_by="q")).split(BY_LEVEL, Y)
-    assert_same(found, in_a_loop(MODELS, splits, k=5, margin=0.1, **OPTIONS))
+    assert_same(found, in_a_loop(MODELS, splits, k=5, **options))
 
 
 def test_queries_that_are_never_tested_are_not_part_of_it():
@@ -86,78 +86,22 @@ def test_queries_that_are_never_tested_are_not_part_of_it():
     assert (found.n_queries, found.n_left_out) == (30, 0)
 
 
-def test_a_query_that_is_tested_repeatedly_counts_once_with_its_mean():
-    repeats = RepeatedKFold(n_splits=4, n_repeats=3, random_state=0)
-    cv = QuerySplitter(repeats, group_by="q")
-    found = compare_models(MODELS, BY_LEVEL, Y, scoring=SCORER, cv=cv, test="t")
-    splits = [*cv.split(BY_LEVEL, Y)]
-    each = [in_a_loop(MODELS, splits[at : at + 4], k=5, test="t") for at in (0, 4, 8)]
-    assert found.labels.tolist() == each[0].labels.tolist()
-    for name in MODELS:
-        expected = np.mean([repeat.values[name] for repeat in each], axis=0)
-        np.testing.assert_allclose(found.values[name], expected, atol=1e-15)
-    direct = np.subtract(*found.values.values())
-    assert found.difference[0] == pytest.approx(direct.mean(), abs=1e-15)
-    assert found.standard_error[0] == pytest.approx(direct.std(ddof=1) / np.sqrt(40))
-    assert found.n_queries == 40
+REPEATS = {
+    "repeated": QuerySplitter(RepeatedKFold(n_splits=4, n_repeats=3), group_by="q"),
+    "random": QuerySplitter(ShuffleSplit(6, test_size=0.9, random_state=0), group_by="q"),
+    "cut": KFold(3),
+}
 
 
-def test_queries_that_are_tested_more_often_do_not_weigh_more():
-    cv = QuerySplitter(ShuffleSplit(6, test_size=0.3, random_state=0), group_by="q")
-    found = compare_models(MODELS, BY_LEVEL, Y, scoring=SCORER, cv=cv, test="t")
-    values = {}
-    for split in cv.split(BY_LEVEL, Y):
-        one = in_a_loop(MODELS, [split], k=5, test="t")
-        for label, value in zip(one.labels.tolist(), one.values["tree"], strict=True):
-            values.setdefault(label, []).append(value)
-    assert len({*map(len, values.values())}) > 1
-    assert found.labels.tolist() == sorted(values)
-    expected = np.mean([np.mean(each) for each in values.values()])
-    assert found.mean["tree"] == pytest.approx(expected, abs=1e-14)
-
-
-class Noise(RegressorMixin, BaseEstimator):
-    """Predicts otherwise in each split."""
-
-    def fit(self, X, y):
-        self.seed_ = int(np.abs(y).sum() + 1000 * len(y))
-        return self
-
-    def predict(self, X):
-        return np.random.default_rng(self.seed_).normal(size=len(X))
-
-
-def test_repeats_that_leave_queries_out_and_have_segments_and_clusters():
-    y = Y.copy()
-    y[np.isin(QUERY, [3, 7])] = 0
-    cv = QuerySplitter(RepeatedKFold(n_splits=2, n_repeats=2, random_state=0), group_by="q")
-    scorer = make_ndcg_scorer(k=5, group_by="q", undefined="omit")
-    by = {"segments": np.array(["old", "new"])[QUERY % 2], "clusters": QUERY // 2}
-    found = compare_models(
-        MODELS | {"noise": Noise()}, BY_LEVEL, y, scoring=scorer, cv=cv, test="t", **by
-    )
-    assert (found.n_queries, found.n_left_out, found.n_clusters) == (38, 2, 20)
-    assert list(found.by_segment) == ["new", "old"]
-    assert found.by_segment["old"].labels.tolist() == [*range(0, 40, 2)]
-    assert found.by_segment["new"].n_left_out == 2
-    scores = {name: np.c_[values, values] for name, values in found.values.items()}
-    options = {"metric": lambda y, s: s[0], "clusters": found.labels // 2, "test": "t"}
-    expected = compare_rankers(np.ones((38, 2)), scores, **options)
-    assert found.standard_error == pytest.approx(expected.standard_error)
-
-
+@pytest.mark.parametrize("cv", REPEATS.values(), ids=REPEATS)
 @pytest.mark.filterwarnings("ignore::sklearn_ndcg.QueryLeakWarning")
-def test_of_the_parts_of_a_query_those_that_are_defined_count():
-    is_first = np.concatenate([np.arange(n) < n / 2 for n in np.bincount(QUERY)])
-    y, every = np.where(is_first, Y, 0), np.arange(len(Y))
-    scorer = make_ndcg_scorer(group_by="q", undefined="omit")
-    both = [(every, np.flatnonzero(is_first)), (every, np.flatnonzero(~is_first))]
-    found, expected = (
-        compare_models(MODELS, BY_LEVEL, y, scoring=scorer, cv=splits, test="t")
-        for splits in (both, both[:1])
-    )
-    for name in MODELS:
-        assert found.values[name].tolist() == expected.values[name].tolist()
+def test_a_query_that_is_tested_twice_is_refused_after_one_model(cv):
+    class Never(Ridge):
+        def fit(self, X, y):
+            raise AssertionError
+
+    with pytest.raises(ValueError, match=r"Query \d+ is in \d of the \d+ test sets: pass"):
+        compare_models({"a": Ridge(), "never": Never()}, BY_LEVEL, Y, scoring=SCORER, cv=cv)
 
 
 def test_folds_are_drawn_once():
@@ -214,6 +158,31 @@ def test_metadata_that_only_the_splitter_requested_leaves_the_others(routing):
     assert_same(found, in_a_loop(MODELS, splits, k=5, **OPTIONS))
 
 
+class Shifted(Ridge):
+    """Adds what it gets to the target."""
+
+    def fit(self, X, y, shift=0):
+        return super().fit(X, y + shift)
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["first", "last"])
+def test_metadata_that_one_model_alone_requests(routing, order):
+    """`cross_validate` of another model would not know them."""
+    models = {"shifted": Shifted().set_fit_request(shift=True), "tree": MODELS["tree"]}
+    models = dict([*models.items()][::order])
+    cv = QuerySplitter(4, group_by="q")
+    found = compare_models(
+        models, BY_LEVEL, Y, scoring=SCORER, cv=cv, params={"shift": WEIGHT}, **OPTIONS
+    )
+
+    def fit(model, rows):
+        shift = {"shift": WEIGHT[rows]} if isinstance(model, Shifted) else {}
+        return model.fit(X.iloc[rows], Y[rows], **shift)
+
+    splits = cv.split(BY_LEVEL, Y)
+    assert_same(found, in_a_loop(models, splits, fit=fit, k=5, **OPTIONS))
+
+
 def test_metadata_under_another_name(routing):
     scorer = make_ndcg_scorer(k=5).set_score_request(groups="query", sample_weight="w")
     cv = QuerySplitter(4).set_split_request(groups="query")
@@ -251,31 +220,6 @@ def test_workers_give_the_same():
     assert_same(found, compare_models(MODELS, BY_LEVEL, Y, **options))
 
 
-def test_several_scorers_are_one_family():
-    scoring = {
-        "NDCG": make_ndcg_scorer(k=5, group_by="q"),
-        "MAP": make_query_scorer(average_precision_score, group_by="q"),
-    }
-    y = (Y > 0).astype(int)
-    cv = QuerySplitter(4, group_by="q")
-    found = compare_models(MODELS, BY_LEVEL, y, scoring=scoring, cv=cv, **OPTIONS)
-
-    def fit(model, rows):
-        return model.fit(X.iloc[rows], y[rows])
-
-    metric = {"NDCG@5": None, "MAP": average_precision_score}
-    assert found.metric == list(metric)
-    for k in (5,):
-        alone = in_a_loop(MODELS, cv.split(BY_LEVEL, y), y, fit=fit, k=k, **OPTIONS)
-        for name in MODELS:
-            of_query = found.values[f"NDCG@{k}", name]
-            np.testing.assert_allclose(of_query, alone.values[name], atol=1e-15)
-    options = OPTIONS | {"metric": average_precision_score}
-    alone = in_a_loop(MODELS, cv.split(BY_LEVEL, y), y, fit=fit, **options)
-    assert found.uncorrected_pvalue[1] == alone.uncorrected_pvalue[0]
-    assert found.values["MAP", "tree"].tolist() == alone.values["tree"].tolist()
-
-
 def test_a_scorer_of_another_metric_gives_its_name():
     scorer = make_query_scorer(average_precision_score, group_by="q")
     found = compare_models(MODELS, BY_LEVEL, (Y > 0).astype(int), scoring=scorer, **OPTIONS)
@@ -293,31 +237,11 @@ class Counting(Ridge):
         return super().predict(X)
 
 
-@pytest.mark.parametrize("n_scorers", [1, 2])
-def test_each_model_predicts_once_more_for_each_fold_than_in_cross_validate(n_scorers):
-    scorers = {
-        "NDCG": make_ndcg_scorer(k=5, group_by="q"),
-        "first": make_query_scorer(lambda y, s: float(y[s.argmax()]), group_by="q"),
-    }
-    scoring = scorers if n_scorers == 2 else scorers["NDCG"]
+def test_each_model_predicts_once_more_for_each_fold_than_in_cross_validate():
     Counting.n_predicted = 0
     models = {"a": Counting(), "b": Ridge(alpha=9)}
-    compare_models(models, BY_LEVEL, Y, scoring=scoring, cv=QuerySplitter(4, group_by="q"))
+    compare_models(models, BY_LEVEL, Y, scoring=SCORER, cv=QuerySplitter(4, group_by="q"))
     assert Counting.n_predicted == 4 * 2
-
-
-def test_probabilities_rank_by_the_gain_of_each_scorer():
-    models = {n: DecisionTreeClassifier(max_depth=n, random_state=0) for n in (2, 4)}
-    scoring = {
-        gain: make_ndcg_scorer(group_by="q", gain=gain) for gain in ("linear", "exponential")
-    }
-    cv = QuerySplitter(4, group_by="q")
-    found = compare_models(models, BY_LEVEL, Y, scoring=scoring, cv=cv, test="t")
-    assert found.metric == ["linear", "exponential (exp. gain)"]
-    for name, scorer in scoring.items():
-        alone = compare_models(models, BY_LEVEL, Y, scoring=scorer, cv=cv, test="t")
-        label = found.metric[list(scoring).index(name)]
-        assert found.mean[label, 4] == alone.mean[4]
 
 
 @pytest.mark.parametrize(
@@ -336,30 +260,22 @@ def test_ids_are_those_that_the_scorer_finds(group_by):
     assert found.n_queries == 40
 
 
-def test_ids_of_several_columns_may_be_tested_repeatedly():
-    table = BY_LEVEL.assign(one=1).set_index("one", append=True)
-    scorer = make_ndcg_scorer(k=5, group_by=["q", "one"])
-    cv = QuerySplitter(RepeatedKFold(n_splits=2, n_repeats=2), group_by="q")
-    by = {"segments": [QUERY % 2, np.full(len(QUERY), "x")]}
-    found = compare_models(MODELS, table, Y, scoring=scorer, cv=cv, test="t", **by)
-    assert found.labels.tolist() == [(number, 1) for number in range(40)]
-    assert list(found.by_segment) == [(0, "x"), (1, "x")]
-
-
-@pytest.mark.parametrize("repeats", [1, 2])
-def test_rows_may_be_queries(repeats):
+@pytest.mark.parametrize("cv", [KFold(3, shuffle=True, random_state=0), TimeSeriesSplit(3)])
+def test_rows_may_be_queries(cv):
     rng = np.random.default_rng(0)
     features, y = rng.normal(size=(30, 3)), rng.integers(0, 3, (30, 4))
     models = {"ridge": Ridge(), "mean": DummyRegressor()}
-    cv = RepeatedKFold(n_splits=3, n_repeats=repeats, random_state=0)
     found = compare_models(models, features, y, scoring=make_ndcg_scorer(), cv=cv, test="t")
-    values = np.zeros((repeats, 30))
-    for number, (train, test) in enumerate(cv.split(features)):
+    values = np.full(30, np.nan)
+    for train, test in cv.split(features):
         score = Ridge().fit(features[train], y[train]).predict(features[test])
-        one = compare_rankers(y[test], {"a": score, "b": -score}, test="t")
-        values[number // 3, test] = one.values["a"]
-    assert found.values["ridge"] == pytest.approx(values.mean(axis=0))
+        values[test] = ndcg_samples(y[test], score)
+    assert found.labels.tolist() == np.flatnonzero(~np.isnan(values)).tolist()
+    assert found.values["ridge"] == pytest.approx(values[found.labels])
     assert compare_models(models, features, y, scoring=make_ndcg_scorer(), test="t").n_queries == 30
+    repeats = RepeatedKFold(n_splits=3, n_repeats=2)
+    with pytest.raises(ValueError, match="Query 0 is in 2 of the 6 test sets"):
+        compare_models(models, features, y, scoring=make_ndcg_scorer(), cv=repeats)
 
 
 # Warnings and errors
@@ -367,11 +283,12 @@ def test_rows_may_be_queries(repeats):
 
 def test_queries_that_a_split_cuts_are_warned_of():
     scorer = make_ndcg_scorer(k=5, group_by="q", undefined=0)
+    cut = ShuffleSplit(1, test_size=0.7, random_state=0)
     with pytest.warns(QueryLeakWarning, match="have rows in the training set") as caught:
-        compare_models(MODELS, BY_LEVEL, Y, scoring=scorer, cv=KFold(3), test="t")
+        compare_models(MODELS, BY_LEVEL, Y, scoring=scorer, cv=cut, test="t")
     assert {warning.filename for warning in caught} == {__file__}
     with warnings.catch_warnings(action="error"):
-        cv = GroupShuffleSplit(2, random_state=0)
+        cv = GroupShuffleSplit(1, test_size=0.5, random_state=0)
         compare_models(MODELS, BY_LEVEL, Y, scoring=SCORER, cv=cv, groups=QUERY, test="t")
 
 
@@ -401,17 +318,16 @@ def test_warnings_of_a_model_are_not_hidden():
         ({"models": {"a": Ridge()}}, ValueError, r"models must have at least two .* \['a'\]"),
         ({"models": {1: Ridge(), "1": Ridge()}}, ValueError, r"different names, got \[1, '1'\]"),
         ({"scoring": "r2"}, TypeError, "scoring must be what make_ndcg_scorer .* got 'r2'"),
-        ({"scoring": {}}, TypeError, "scoring must be what make_ndcg_scorer .* got {}"),
-        ({"scoring": {"a": SCORER, "b": "r2"}}, TypeError, "scoring must be .* got 'r2'"),
         (
-            {"scoring": {"a": SCORER, "b": make_ndcg_scorer(group_by="other")}},
-            ValueError,
-            "scoring must have .* in one place, got group_by='q' and group_by='other'",
+            {"scoring": {"a": SCORER}},
+            TypeError,
+            "scoring must be what make_ndcg_scorer .* got {'a'",
         ),
+        ({"scoring": make_ndcg_scorer(k=[1, 5], group_by="q")}, ValueError, "k must be an integer"),
         ({"baseline": "forest"}, ValueError, "baseline must be one of .* got 'forest'"),
         ({"margin": 2}, ValueError, "margin must be a number between 0 and 1, got 2"),
         ({"test": "wilcoxon"}, ValueError, "test must be one of"),
-        ({"segments": [0, 1]}, ValueError, "segments must have one id for each of the"),
+        ({"clusters": [0, 1]}, ValueError, "clusters must have one id for each of the"),
     ],
 )
 def test_arguments_that_are_refused(arguments, error, message):

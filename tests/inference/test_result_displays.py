@@ -44,14 +44,19 @@ def row_names(display):
     return [text.get_text() for text in display.ax_.get_yticklabels()]
 
 
+def ends_of(container):
+    """The ends of the bar of a point, lower end first."""
+    return container.lines[2][0].get_segments()[0]
+
+
 def drawn_rows(display):
     """Values, lower and upper bounds as they are drawn."""
-    low, value, high = np.transpose([point.get_xdata() for point in display.points_])
-    return [value.tolist(), low.tolist(), high.tolist()]
+    values = [point.lines[0].get_xdata()[0] for point in display.points_]
+    return [values, *np.transpose([ends_of(point)[:, 0] for point in display.points_]).tolist()]
 
 
-def as_lists(values, interval):
-    return [list(values), *(list(bound) for bound in interval)]
+def assert_drawn(display, values, interval):
+    np.testing.assert_allclose(drawn_rows(display), [values, *interval], rtol=1e-12)
 
 
 def test_from_comparison_draws_the_differences_of_a_pair():
@@ -62,19 +67,13 @@ def test_from_comparison_draws_the_differences_of_a_pair():
     better, worse = (area.get_data().values for area in (display.better_, display.worse_))
     assert (better + worse) == pytest.approx(np.sort(expected)[::-1], abs=1e-15)
     assert better.min() == worse.max() == 0
-    assert display.ax_.get_ylabel() == "NDCG@5,\nfirst minus second"
+    assert display.ax_.get_ylabel() == "NDCG@5, first minus second"
     mean = np.average(expected, weights=weight)
     low, high = (bound[1] for bound in comparison.confidence_interval)
-    assert display.line_.get_ydata() == pytest.approx([low, mean, high], abs=1e-15)
+    assert display.line_.lines[0].get_ydata() == pytest.approx([mean], abs=1e-15)
+    assert ends_of(display.line_)[:, 1] == pytest.approx([low, high], abs=1e-15)
     counts = ["good is better: 29 queries", "poor is better: 1 query"]
     assert legend(display) == [*counts, f"Mean {mean:+.4f}, 95% CI"]
-
-
-def test_ticks_of_queries_are_whole_and_those_of_differences_need_not_be():
-    y, s = np.tile([[1, 0], [0, 1]], (10, 1)), np.tile([1, 0], (20, 1))
-    ax = from_comparison(compare_rankers(y, {"a": s, "b": -s}, k=1, test="t")).ax_
-    assert not any(tick % 1 for tick in ax.get_xticks())
-    assert any(tick % 1 for tick in ax.get_yticks())
 
 
 def test_line_at_0_is_in_the_legend_if_there_are_ties():
@@ -86,7 +85,6 @@ def test_line_at_0_is_in_the_legend_if_there_are_ties():
         "b is better: 0 queries",
         "Ties: 30 queries",
     ]
-    assert ties.ax_.get_ylim() == (-0.1, 0.1)
 
 
 @pytest.mark.parametrize(
@@ -101,9 +99,7 @@ def test_pair_that_was_not_compared_raises(n_rankers, pair):
 def test_interval_of_all_queries():
     result = ndcg_interval(Y, S, n_resamples=99, random_state=0, confidence_level=0.9)
     display = from_result(result, name="model")
-    assert drawn_rows(display) == as_lists(
-        [result.mean], np.transpose([result.confidence_interval])
-    )
+    assert_drawn(display, [result.mean], np.transpose([result.confidence_interval]))
     assert (display.line_, display.band_) == (None, None)
     assert legend(display) == ["model: 90% confidence interval"]
     assert (row_names(display), display.ax_.get_xlabel()) == (["all"], "NDCG")
@@ -111,21 +107,21 @@ def test_interval_of_all_queries():
 
 @pytest.mark.parametrize("baseline", [None, "ranker 1"])
 def test_intervals_of_rankers_with_a_line_at_the_baseline(baseline):
-    comparison = compared(3, margin=0.02, baseline=baseline)
+    comparison = compared(3, baseline=baseline)
     display = from_result(comparison)
-    assert drawn_rows(display) == as_lists(comparison.mean.values(), comparison.interval)
+    assert_drawn(display, list(comparison.mean.values()), comparison.interval)
     assert row_names(display) == list(comparison.mean)
     assert display.ax_.yaxis_inverted()  # the first row is at the top
     assert (display.ax_.get_ylabel(), display.band_) == ("Ranker", None)
     line = display.line_ and display.line_.get_xdata()[0]
     assert line == comparison.mean.get(baseline)
-    assert legend(display)[1:] == (["Baseline: ranker 1"] if baseline else [])
+    assert legend(display) == [*["Baseline: ranker 1"] * (baseline is not None), INTERVAL]
 
 
 def test_differences_of_pairs_and_the_margin():
-    comparison = compared(3, margin=0.02)
+    comparison = compared(3, baseline="ranker 0", margin=0.02)
     display = from_result(comparison, differences=True)
-    assert drawn_rows(display) == as_lists(comparison.difference, comparison.confidence_interval)
+    assert_drawn(display, comparison.difference, comparison.confidence_interval)
     assert row_names(display) == [f"{first} vs {second}" for first, second in comparison.pairs]
     assert display.line_.get_xdata() == [0, 0]
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == (
@@ -135,136 +131,63 @@ def test_differences_of_pairs_and_the_margin():
     to_data = display.ax_.transData.inverted()
     band = display.band_.get_window_extent().transformed(to_data)
     assert [band.x0, band.x1] == pytest.approx([-0.02, 0])
-    assert legend(display) == [INTERVAL, "Margin 0.02"]
+    assert legend(display) == ["Margin 0.02", INTERVAL]
 
 
-def test_segments_with_few_queries_are_hollow():
+def test_segments_with_a_line_at_all_queries():
     table = ndcg_by_segment(*matrices(60), segments=SEGMENTS, method="t")
     display = from_result(table)
-    assert drawn_rows(display) == as_lists(table.mean, table.confidence_interval)
+    assert_drawn(display, table.mean, table.confidence_interval)
     assert (row_names(display), display.ax_.get_ylabel()) == (["AT", "BE", "CH"], "Segment")
     assert display.line_.get_xdata()[0] == table.overall.mean
-    hollow = display.ax_.get_facecolor()
-    is_hollow = [point.get_markerfacecolor() == hollow for point in display.points_]
-    assert is_hollow == [False, False, True]
-    assert legend(display) == [INTERVAL, "1 or 2 queries", f"All queries: {table.overall.mean:.4f}"]
+    assert legend(display) == [f"All queries: {table.overall.mean:.4f}", INTERVAL]
 
 
-@pytest.mark.parametrize("differences", [False, True])
-def test_segments_are_groups_whose_colours_are_in_the_legend(differences):
-    comparison = compared(3, segments=SEGMENTS, baseline=None if differences else "ranker 0")
-    display = from_result(comparison, differences=differences)
-    results = [comparison, *comparison.by_segment.values()]
-    expected = [list(r.difference if differences else r.mean.values()) for r in results]
-    assert drawn_rows(display)[0] == np.ravel(expected).tolist()
-    assert row_names(display) == ["all", "AT", "BE", "CH"]
-    heights = np.array([point.get_ydata()[0] for point in display.points_])
-    assert np.diff(heights).tolist() == [1, 1, 2, 1, 1, 2, 1, 1, 2, 1, 1]
-    assert display.ax_.get_yticks().tolist() == heights[1::3].tolist()
-    names = [f"{a} vs {b}" for a, b in comparison.pairs] if differences else list(comparison.mean)
-    assert legend(display) == [*names, INTERVAL, "1 or 2 queries"]
-    styles = [(point.get_color(), point.get_marker()) for point in display.points_]
-    assert styles == styles[:3] * 4
-    assert len(set(styles[:3])) == 3
+def test_a_segment_without_a_number_is_not_drawn():
+    y, s = matrices(30)
+    y[:10] = 0
+    options = {"segments": np.arange(30) // 10, "method": "t", "undefined": "omit"}
+    points = from_result(ndcg_by_segment(y, s, **options)).points_
+    is_drawn = [len(point.lines[2][0].get_segments()[0]) > 0 for point in points]
+    assert is_drawn == [False, True, True]
 
 
-# Colours, order and styles
+# Colours and styles
 
 
 def color_of(artist):
-    """The colour of a line or of an area."""
+    """The colour of a line, a point or an area."""
+    artist = artist.lines[0] if hasattr(artist, "lines") else artist
     color = artist.get_facecolor() if hasattr(artist, "get_facecolor") else artist.get_color()
     return plt.matplotlib.colors.to_rgb(color)
-
-
-def placed_axes():
-    """New axes that keep their place: to lay out others takes most of the time of a picture."""
-    return plt.figure().add_axes((0.2, 0.3, 0.7, 0.6))
 
 
 @pytest.mark.parametrize("style", ["default", "ggplot", "dark_background"])
 @pytest.mark.parametrize("baseline", [None, "ranker 1"])
 def test_rankers_have_one_colour_in_all_displays(style, baseline):
+    """That of matplotlib's cycle."""
     with plt.style.context(style):
-        y, scores = noisy_rankers(5)
+        y, scores = noisy_rankers(4)
         comparison = compare_rankers(y, scores, test="t", k=5, baseline=baseline)
         curves = NDCGDisplay.from_predictions(y, scores, k=5).line_
         colors = dict(zip(scores, map(color_of, curves), strict=True))
-        assert len(set(colors.values())) == 5
-        points = from_result(comparison).points_
-        assert list(map(color_of, points)) == list(colors.values())
-        by_value = from_result(comparison, sort=True, ax=placed_axes())
-        names = row_names(by_value)
-        assert [colors[name] for name in names] == list(map(color_of, by_value.points_))
-        pairs = from_result(comparison, differences=True, ax=placed_axes()).points_
+        assert len(set(colors.values())) == 4
+        assert list(map(color_of, from_result(comparison).points_)) == list(colors.values())
+        pairs = from_result(comparison, differences=True).points_
         assert list(map(color_of, pairs)) == [colors[first] for first, _ in comparison.pairs]
-        for pair in comparison.pairs:
-            areas = from_comparison(comparison, pair=pair, ax=placed_axes())
+        for pair in comparison.pairs[:3]:
+            areas = from_comparison(comparison, pair=pair)
             drawn = color_of(areas.better_), color_of(areas.worse_)
             assert drawn == tuple(colors[name] for name in pair)
 
 
-def test_pairs_without_a_baseline_differ_in_colour_or_marker():
-    points = from_result(compared(5), differences=True).points_
-    assert len({(point.get_color(), point.get_marker()) for point in points}) == 10
-
-
-def test_rankers_of_segments_stay_in_the_legend_if_all_have_one_colour():
-    display = from_result(compared(2, segments=np.arange(60) // 30), curve_kwargs={"color": "red"})
-    assert legend(display) == ["ranker 0", "ranker 1", INTERVAL]
-
-
-@pytest.mark.parametrize(
-    ("result", "differences"),
-    [(compared(4), False), (compared(4), True), (table_of(6), False)],
-    ids=["rankers", "pairs", "segments"],
-)
-def test_sorted_rows_have_the_highest_value_first(result, differences):
-    plain = from_result(result, differences=differences)
-    display = from_result(result, differences=differences, sort=True)
-    values, *bounds = drawn_rows(display)
-    assert values == sorted(values, reverse=True)
-    order = np.argsort(drawn_rows(plain)[0])[::-1]
-    assert bounds == [np.array(bound)[order].tolist() for bound in drawn_rows(plain)[1:]]
-    assert row_names(display) == np.array(row_names(plain))[order].tolist()
-    assert drawn_rows(display.plot()) == drawn_rows(plain)
-
-
-def test_rankers_of_segments_are_sorted_by_all_queries():
-    y, scores = noisy_rankers(3)
-    scores = {name: scores[name] for name in ("ranker 2", "ranker 0", "ranker 1")}
-    comparison = compare_rankers(y, scores, test="t", segments=SEGMENTS)
-    display = from_result(comparison, sort=True)
-    best = sorted(comparison.mean, key=comparison.mean.get, reverse=True)
-    assert legend(display)[:3] == best
-    assert row_names(display) == ["all", "AT", "BE", "CH"]
-    results = [comparison, *comparison.by_segment.values()]
-    expected = [result.mean[name] for result in results for name in best]
-    assert drawn_rows(display)[0] == expected
-    assert len({point.get_color() for point in display.points_[::3]}) == 1
-
-
-def test_of_many_sorted_segments_the_best_and_the_worst_are_shown():
-    table = table_of(45)
-    values, *_ = drawn_rows(from_result(table, sort=True))
-    expected = np.sort(table.mean)[::-1]
-    assert values == [*expected[:20], *expected[-20:]]
-
-
-@pytest.mark.parametrize("sort", [False, True])
-def test_curve_kwargs_may_be_a_style_for_each_row(sort):
-    styles = [{"color": "red"}, {"marker": "x"}, {"linewidth": 5}]
-    display = from_result(compared(3), curve_kwargs=tuple(styles) if sort else styles, sort=sort)
-    points = dict(zip(row_names(display), display.points_, strict=True))
-    first, second, third = (points[f"ranker {n}"] for n in range(3))
-    assert (first.get_color(), second.get_marker(), third.get_linewidth()) == ("red", "x", 5)
-
-
-def test_curve_kwargs_of_groups_are_those_of_each_ranker():
-    colors = ["red", "lime", "blue"]
-    styles = [{"color": color} for color in colors]
-    display = from_result(compared(3, segments=SEGMENTS), curve_kwargs=styles)
-    assert [point.get_color() for point in display.points_] == colors * 4
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_curve_kwargs_may_be_a_style_for_each_row(kind):
+    styles = kind([{"color": "red"}, {"marker": "x"}, {"linewidth": 5}])
+    first, second, third = from_result(compared(3), curve_kwargs=styles).points_
+    assert color_of(first) == (1, 0, 0)
+    assert second.lines[0].get_marker() == "x"
+    assert third.lines[0].get_linewidth() == 5
 
 
 @pytest.mark.parametrize(
@@ -273,48 +196,27 @@ def test_curve_kwargs_of_groups_are_those_of_each_ranker():
         (compared(4), False, "4 rankers"),
         (compared(4), True, "6 pairs"),
         (table_of(3), False, "3 segments"),
-        (compared(4, segments=np.arange(60) // 30), True, "6 pairs"),
     ],
-    ids=["rankers", "pairs", "segments", "pairs of segments"],
+    ids=["rankers", "pairs", "segments"],
 )
 def test_curve_kwargs_without_an_entry_for_each_row_raise(result, differences, expected):
-    with pytest.raises(
-        ValueError, match=f"^curve_kwargs must have an entry for each of {expected}"
-    ):
+    message = f"^curve_kwargs must have an entry for each of {expected}"
+    with pytest.raises(ValueError, match=message):
         from_result(result, differences=differences, curve_kwargs=[{}, {}])
     assert not plt.get_fignums()
 
 
-@pytest.mark.parametrize("n_segments", [40, 41])
-def test_of_many_segments_the_first_and_the_last_are_shown_in_order(n_segments):
-    table = table_of(n_segments)
-    display, names = from_result(table), list(map(str, table.segments))
-    rows = slice(None) if n_segments <= 40 else np.r_[:20, n_segments - 20 : n_segments]
-    assert drawn_rows(display)[0] == table.mean[rows].tolist()
-    expected = names if n_segments <= 40 else [*names[:20], "(1 more)", *names[-20:]]
-    assert row_names(display) == expected
-
-
-def test_of_many_segments_of_rankers_whole_groups_are_shown():
-    comparison = compared(3, segments=np.repeat(np.arange(15), 4))
-    display = from_result(comparison)
-    expected = ["all", *map(str, range(5)), "(4 more)", *map(str, range(9, 15))]
-    assert row_names(display) == expected
-    assert len(display.points_) == 12 * 3
-
-
-def test_segments_that_cannot_be_scored_have_no_row():
-    y, s = matrices(30)
-    y[:10] = 0
-    options = {"segments": np.arange(30) // 2, "method": "t", "undefined": "omit"}
-    display = from_result(ndcg_by_segment(y, s, **options))
-    assert row_names(display) == list(map(str, range(5, 15)))
+def test_of_many_segments_each_has_a_row():
+    table = table_of(45)
+    display = from_result(table)
+    assert row_names(display) == list(map(str, table.segments))
+    assert display.figure_.get_figheight() > 4.8
 
 
 @pytest.mark.parametrize(
     ("result", "differences", "message"),
     [
-        (compared(2).largest_differences(), False, "NDCGInterval or SegmentTable or Comparison"),
+        (compared(2).to_frame(), False, "NDCGInterval or SegmentTable or Comparison"),
         (table_of(2), True, "must be a Comparison, got SegmentTable"),
     ],
     ids=["queries", "segments"],
@@ -324,83 +226,29 @@ def test_results_that_cannot_be_drawn_raise(result, differences, message):
         from_result(result, differences=differences)
 
 
-def relevance_of_the_first_document(y_true, y_score):
-    return y_true[y_score.argmax()]
+@pytest.mark.parametrize("option", ["sort", "measure"])
+def test_other_options_raise(option):
+    with pytest.raises(TypeError, match=f"unexpected keyword argument '{option}'"):
+        from_result(compared(2), **{option: True})
 
 
-LONG = "reciprocal rank fusion of $ and _ " * 4 + "{}"
 MAKE = {
-    "9 curves": lambda **options: NDCGDisplay.from_predictions(*noisy_rankers(9), **options),
-    "chosen cutoffs": lambda **options: NDCGDisplay.from_predictions(Y, S, k=[1, 2, 9], **options),
-    "differences": lambda **options: from_comparison(
-        compared(2, LONG, metric=relevance_of_the_first_document), **options
-    ),
-    "2 rows": lambda **options: from_result(compared(2), **options),
-    "groups": lambda **options: from_result(compared(4, segments=SEGMENTS), **options),
-    "24 rows": lambda **options: from_result(table_of(24), **options),
-    "10 pairs": lambda **options: from_result(compared(5, LONG), differences=True, **options),
+    "curve": lambda **options: NDCGDisplay.from_predictions(Y, S, k=[1, 2, 9], **options),
+    "differences": lambda **options: from_comparison(compared(2), **options),
+    "rows": lambda **options: from_result(compared(2), **options),
 }
 
 
-@pytest.mark.parametrize("display", ["chosen cutoffs", "differences", "2 rows"])
-def test_ax_name_curve_kwargs_and_despine_are_as_in_scikit_learn(display):
+@pytest.mark.parametrize("make", MAKE.values(), ids=MAKE)
+def test_ax_name_curve_kwargs_and_despine_are_as_in_scikit_learn(make):
     figure, ax = plt.subplots()
-    style = {"color": "red", "linewidth": 3, "linestyle": ":"}
-    drawn = MAKE[display](ax=ax, name="mine", curve_kwargs=style, despine=True)
+    drawn = make(ax=ax, name="mine", curve_kwargs={"color": "red", "linewidth": 3}, despine=True)
     assert (drawn.ax_, drawn.figure_) == (ax, figure)
     assert any("mine" in text for text in legend(drawn))
-    red = [line for line in ax.lines if line.get_color() == "red" and len(line.get_xdata())]
-    assert {(line.get_linewidth(), line.get_linestyle()) for line in red} == {(3, ":")}
+    red = [line for line in ax.lines if line.get_color() == "red"]
+    assert {line.get_linewidth() for line in red} >= {3}
     assert [name for name, spine in ax.spines.items() if spine.get_visible()] == ["left", "bottom"]
     again = drawn.plot()
     assert again is drawn
     assert drawn.ax_ is not ax
     assert drawn.ax_.spines["top"].get_visible()
-
-
-# Several metrics
-
-
-def family(**options):
-    margin = {"NDCG@1": 0.1, "NDCG@5": 0.02}
-    return compared(3, k=[1, 5], baseline="ranker 0", margin=margin, **options)
-
-
-@pytest.mark.parametrize("differences", [False, True])
-@pytest.mark.parametrize("segmented", [False, True])
-def test_from_result_draws_one_of_several_metrics(differences, segmented):
-    options = {"segments": np.arange(60) // 30} if segmented else {}
-    display = from_result(family(**options), measure="NDCG@5", differences=differences)
-    alone = compared(3, k=5, baseline="ranker 0", margin=0.02, **options)
-    expected = from_result(alone, differences=differences)
-    np.testing.assert_allclose(drawn_rows(display), drawn_rows(expected), atol=1e-14)
-    assert (row_names(display), legend(display)) == (row_names(expected), legend(expected))
-    assert display.ax_.get_xlabel() == "NDCG@5" + ", first minus second" * differences
-
-
-def test_from_comparison_draws_one_of_several_metrics():
-    result = family()
-    display = from_comparison(result, pair=("ranker 2", "ranker 0"), measure="NDCG@1")
-    assert display.ax_.get_ylabel() == "NDCG@1,\nfirst minus second"
-    better, worse = (area.get_data().values for area in (display.better_, display.worse_))
-    first, second = (result.values["NDCG@1", f"ranker {n}"] for n in (2, 0))
-    assert (better + worse).tolist() == np.sort(first - second)[::-1].tolist()
-    # p-values stay corrected for all metrics
-    row = result.pairs.index(("NDCG@1", "ranker 2", "ranker 0"))
-    own = display.comparison.pairs.index(("ranker 2", "ranker 0"))
-    assert display.comparison.pvalue[own] == result.pvalue[row]
-    assert display.comparison.verdict[own] == result.verdict[row]
-
-
-@pytest.mark.parametrize("draw", [from_comparison, from_result])
-@pytest.mark.parametrize("measure", [None, "NDCG"])
-def test_measure_must_be_one_of_several(draw, measure):
-    with pytest.raises(ValueError, match=r"measure must be one of .*\['NDCG@1', 'NDCG@5'\], got"):
-        draw(family(), measure=measure)
-
-
-def test_measure_may_be_the_only_one():
-    assert from_result(compared(2, k=5), measure="NDCG@5").ax_.get_xlabel() == "NDCG@5"
-    assert from_result(ndcg_interval(Y, S, k=3, method="t"), measure="NDCG@3").points_
-    with pytest.raises(ValueError, match=r"measure must be one of .*\['NDCG@3'\], got 'NDCG@5'"):
-        from_result(ndcg_interval(Y, S, k=3, method="t"), measure="NDCG@5")

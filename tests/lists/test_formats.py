@@ -286,10 +286,7 @@ def of_users(truth, **rankers):
 
 def test_a_repeat_is_judged_as_its_document_is():
     with pytest.warns(UserWarning, match="'unknown' returned, 50% are judged"):
-        result = compare_rankers(
-            of_users({"a": 1, "b": 0}, chunks="aaba", unknown="axxb"), test="t"
-        )
-    assert result.judged == {"chunks": 1, "unknown": 0.5}
+        compare_rankers(of_users({"a": 1, "b": 0}, chunks="aaba", unknown="axxb"), test="t")
     # if all judged documents are relevant, there is no such warning: repeats are none of them
     compare_rankers(of_users(["a"], chunks="aaca", unknown="axxb"), test="t")
 
@@ -432,12 +429,12 @@ def test_several_cutoffs_are_for_what_scores():
     truth = {query: ["a"] for query in range(12)}
     second = {query: ["c", "a"] if query % 2 else ["a"] for query in truth}
     rankers = {"first": truth, "second": second}
-    with pytest.raises(ValueError, match=r"got \[1, 2\].* compare_rankers.* from_trec the largest"):
+    with pytest.raises(ValueError, match=r"got \[1, 2\].* from_trec the largest"):
         from_lists(truth, rankers=rankers, k=[1, 2])
-    mean = compare_rankers(from_lists(truth, rankers=rankers, k=2), k=[1, 2]).mean
-    assert mean["NDCG@1", "second"] == 0.5
-    assert mean["NDCG@2", "second"] == pytest.approx((1 + 1 / log2(3)) / 2)
-    assert mean["NDCG@1", "first"] == mean["NDCG@2", "first"] == 1
+    rows = from_lists(truth, rankers=rankers, k=2)
+    means = [compare_rankers(rows, k=k).mean for k in (1, 2)]
+    assert [mean["first"] for mean in means] == [1, 1]
+    assert [mean["second"] for mean in means] == pytest.approx([0.5, (1 + 1 / log2(3)) / 2])
 
 
 def test_rankers_without_names():
