@@ -142,7 +142,7 @@ def check_cutoff(k: object) -> Cutoff:
     if (type(k) is int or is_integer(k)) and k >= 1:
         return int(k)
     several = (
-        " For several cutoffs, ndcg_curve takes a list, tools of scikit-learn a dict of scorers, "
+        " For several cutoffs, ndcg_curve takes an array, tools of scikit-learn a dict of scorers, "
         "and from_lists and from_trec the largest. Call other functions in a loop."
     )
     raise ValueError(

@@ -20,21 +20,14 @@ from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.array_rankings import rankings_of
 from sklearn_ndcg._metrics.choices import check_curve_cutoffs
 from sklearn_ndcg._metrics.curve import MeanCurve
-from sklearn_ndcg._metrics.measure import DCG, NDCG, refuse_several
+from sklearn_ndcg._metrics.measure import DCG, NDCG
 from sklearn_ndcg._metrics.rankings import Rankings
-from sklearn_ndcg._metrics.values import Values, report_undefined
-
-
-def _values(measure: DCG, rankings: Rankings) -> Values:
-    """The values of queries."""
-    if isinstance(measure.k, tuple):
-        refuse_several(measure.k)
-    return rankings.evaluate(measure).report_undefined()
+from sklearn_ndcg._metrics.values import report_undefined
 
 
 def _samples(measure: DCG, rankings: Rankings) -> Floats:
     """The value of each query."""
-    return _values(measure, rankings).filled()[:, 0]
+    return rankings.evaluate(measure).report_undefined().filled()[:, 0]
 
 
 @names_groups
@@ -185,7 +178,7 @@ def dcg_score(
         unjudged=unjudged,
     )
     rankings = rankings_of(y_true, y_score, groups, sample_weight, sort=False)
-    return float(_values(measure, rankings).means()[0])
+    return float(rankings.evaluate(measure).report_undefined().means()[0])
 
 
 @names_groups
@@ -352,7 +345,7 @@ def ndcg_score(
         undefined=undefined,
     )
     rankings = rankings_of(y_true, y_score, groups, sample_weight, sort=False)
-    return float(_values(measure, rankings).means()[0])
+    return float(rankings.evaluate(measure).report_undefined().means()[0])
 
 
 @names_groups

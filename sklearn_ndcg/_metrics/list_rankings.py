@@ -92,8 +92,7 @@ class ListRankings(Rankings):
 
         A cutoff that is smaller than that of the lists stays.
         """
-        cutoffs = tuple(map(self.lists.cutoff, measure.cutoffs))
-        return measure.of_lists(cutoffs, self.lists.unjudged)
+        return measure.of_lists(self.lists.cutoff(measure.k), self.lists.unjudged)
 
     def curve_cutoffs(self, k: Ints | None, queries: Queries) -> Ints:
         """The cutoffs of a curve, by default all up to the longest query or the end of lists."""

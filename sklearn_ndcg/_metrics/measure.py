@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import InitVar, dataclass, field, fields, replace
 from difflib import get_close_matches
@@ -63,12 +63,12 @@ class Measure(Protocol):
     def name(self) -> str:
         """What it is called: "NDCG", "DCG", or the name of a function."""
 
-    def labels(self, name: str | None = None) -> list[str]:
-        """What tables and plots call it at each cutoff, by its own name or another."""
+    def label(self, name: str | None = None) -> str:
+        """What tables and plots call it, by its own name or another."""
 
     @property
-    def cutoffs(self) -> tuple[Cutoff, ...]:
-        """The cutoffs at which each query has a value."""
+    def k(self) -> Cutoff:
+        """The cutoff."""
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -86,8 +86,8 @@ class Measure(Protocol):
     def undefined_rule(self) -> UndefinedRule:
         """What is done about queries for which it is undefined."""
 
-    def of_lists(self, cutoffs: tuple[Cutoff, ...], unjudged: Any) -> Self:
-        """The same for ranked lists that were read with cutoffs and a rule for the unjudged."""
+    def of_lists(self, k: Cutoff, unjudged: Any) -> Self:
+        """The same for ranked lists that were read with a cutoff and a rule for the unjudged."""
 
     def gains(
         self,
@@ -101,25 +101,24 @@ class Measure(Protocol):
         """Gains of the grades 0..highest; None if they are not known before the relevance is."""
 
     def values(self, queries: Queries) -> Floats:
-        """The value of each query at each cutoff, nan where it is undefined."""
+        """The value of each query, shape (n_queries, 1), nan where it is undefined."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class DCG:
     """Discounted cumulative gain: all choices that turn ranked relevance into a number, checked.
 
-    `k` is one cutoff or several of them, and `cutoffs` has them as a tuple. `tie_order` is `ties`,
-    or the order of the input under `ignore_ties`. Other fields are the options of `dcg_score`.
+    `tie_order` is `ties`, or the order of the input under `ignore_ties`. Other fields are the
+    options of `dcg_score`.
     """
 
-    k: Cutoff | Sequence[Cutoff] = None
+    k: Cutoff = None
     gain: Gain | GainTable = "linear"
     discount: Discount = "log"
     log_base: InitVar[float] = 2
     ties: Ties = "average"
     ignore_ties: bool = False
     unjudged: Unjudged = "raise"
-    cutoffs: tuple[Cutoff, ...] = field(init=False, repr=False, compare=False)
     tie_order: Ties = field(init=False, repr=False, compare=False)
 
     limits: ClassVar = (-np.inf, np.inf)
@@ -128,16 +127,7 @@ class DCG:
     def __post_init__(self, log_base: float) -> None:
         # a frozen dataclass sets its own fields only in this way
         set_field = partial(object.__setattr__, self)
-        cutoffs: tuple[Cutoff, ...]
-        if isinstance(self.k, str) or not np.iterable(self.k):
-            cutoffs = (_checks.check_cutoff(self.k),)
-            set_field("k", cutoffs[0])
-        else:
-            cutoffs = tuple(map(_checks.check_cutoff, self.k))
-            if not cutoffs or len(set(cutoffs)) < len(cutoffs):
-                raise ValueError(f"k must list different cutoffs, at least one, got {self.k!r}.")
-            set_field("k", cutoffs)
-        set_field("cutoffs", cutoffs)
+        set_field("k", _checks.check_cutoff(self.k))
         if not (self.gain is None or isinstance(self.gain, str | GainTable) or callable(self.gain)):
             set_field("gain", GainTable.of(self.gain))
         choices.check(self, self.limits)
@@ -160,12 +150,12 @@ class DCG:
         """The name of the kind of measure."""
         return type(self).__name__
 
-    def labels(self, name: str | None = None) -> list[str]:
-        """What tables and plots call it at each cutoff: "NDCG@10", or "NDCG@10 (exp. gain)"."""
+    def label(self, name: str | None = None) -> str:
+        """What tables and plots call it: "NDCG@10", or "NDCG@10 (exp. gain)"."""
         is_exponential = isinstance(self.gain, str) and self.gain == "exponential"
         gain, name = " (exp. gain)" * is_exponential, name or self.name
-        ends = ["" if k is None or name.endswith(f"@{k}") else f"@{k}" for k in self.cutoffs]
-        return [f"{name}{end}{gain}" for end in ends]
+        end = "" if self.k is None or name.endswith(f"@{self.k}") else f"@{self.k}"
+        return f"{name}{end}{gain}"
 
     @property
     def tie_rule(self) -> TieRule:
@@ -177,9 +167,8 @@ class DCG:
         """Every DCG is defined."""
         return choices.UNDEFINED["omit"]
 
-    def of_lists(self, cutoffs: tuple[Cutoff, ...], unjudged: Any) -> Self:
-        """The same for ranked lists that were read with cutoffs and a rule for the unjudged."""
-        k = cutoffs if isinstance(self.k, tuple) else cutoffs[0]
+    def of_lists(self, k: Cutoff, unjudged: Any) -> Self:
+        """The same for ranked lists that were read with a cutoff and a rule for the unjudged."""
         if self.unjudged not in ("raise", unjudged):
             raise ValueError(
                 f"unjudged={self.unjudged!r} comes too late: the lists were read with "
@@ -188,9 +177,9 @@ class DCG:
         return replace(self, k=k, unjudged=unjudged)
 
     def values(self, queries: Queries) -> Floats:
-        """DCG of each query at each cutoff."""
-        ends, column = queries.distinct(self.cutoffs)
-        return queries.dcg(self.discounts_to(ends, queries), ends, self.tie_rule)[:, column]
+        """DCG of each query."""
+        ends = queries.ends(self.k)
+        return queries.dcg(self.discounts_to(ends, queries), ends, self.tie_rule)
 
     def gains(
         self,
@@ -259,10 +248,7 @@ class NDCG(DCG):
         kind: type = NDCGOptions,
     ) -> NDCG:
         """The NDCG at one cutoff with the options, of this kind, that were passed to a function."""
-        measure = cls(k=k, **known_options(caller, options, kind))
-        if isinstance(measure.k, tuple):
-            refuse_several(measure.k)
-        return measure
+        return cls(k=k, **known_options(caller, options, kind))
 
     @property
     def undefined_rule(self) -> UndefinedRule:
@@ -275,18 +261,12 @@ class NDCG(DCG):
         return self.ratio(*self.dcg_and_ideal(queries))
 
     def dcg_and_ideal(self, queries: Queries) -> tuple[Floats, Floats]:
-        """DCG of each query at each cutoff, and that of its best order (the ideal DCG)."""
-        ends, column = queries.distinct(self.cutoffs)
-        discount = self.discounts_to(ends, queries)
-        if "retrieved" not in self.cutoffs:
-            dcg, ideal = self.dcg_and_ideal_at(ends, discount, queries)
-            return dcg[:, column], ideal[:, column]
-        # with none retrieved the DCG is 0, and the ideal at 1 shows whether NDCG is defined
-        own_end = np.maximum(queries.n_retrieved(), 1)[:, np.newaxis]
-        is_own = [k == "retrieved" for k in self.cutoffs]
-        ideal_ends = np.where(is_own, own_end, ends[column])
-        dcg, ideal = self.dcg_and_ideal_at(ends, discount, queries, ideal_ends)
-        return dcg[:, column], ideal
+        """DCG of each query, and that of its best order (the ideal DCG)."""
+        ends, ideal_ends = queries.ends(self.k), None
+        if self.k == "retrieved":
+            # with none retrieved the DCG is 0, and the ideal at 1 shows whether NDCG is defined
+            ideal_ends = np.maximum(queries.n_retrieved(), 1)[:, np.newaxis]
+        return self.dcg_and_ideal_at(ends, self.discounts_to(ends, queries), queries, ideal_ends)
 
     def dcg_and_ideal_at(
         self, ends: Ints, discount: Floats, queries: Queries, ideal_ends: Ints | None = None
@@ -356,22 +336,17 @@ class QueryFunction:
         return hash((self.function, *(self.options or {}), self.greater_is_better, self.undefined))
 
     @property
-    def cutoffs(self) -> tuple[Cutoff, ...]:
-        """The cutoff at which lists were read."""
-        return (self.k,)
-
-    @property
     def name(self) -> str:
         """The name of the function, also if its options are bound."""
         return _checks.name_of(_unwrapped(self.function)[0])
 
-    def labels(self, name: str | None = None) -> list[str]:
-        """What tables and plots call it, in a list."""
-        return [name or self.name]
+    def label(self, name: str | None = None) -> str:
+        """What tables and plots call it."""
+        return name or self.name
 
-    def of_lists(self, cutoffs: tuple[Cutoff, ...], unjudged: Any) -> Self:
+    def of_lists(self, k: Cutoff, unjudged: Any) -> Self:
         """The same for ranked lists that were read with a cutoff and a rule for the unjudged."""
-        return replace(self, ranked=True, k=cutoffs[0], unjudged=unjudged)
+        return replace(self, ranked=True, k=k, unjudged=unjudged)
 
     @property
     def undefined_rule(self) -> UndefinedRule:
@@ -469,16 +444,6 @@ class QueryFunction:
 def _unwrapped(function: Callable[..., Any]) -> tuple[Callable[..., Any], Mapping[str, Any]]:
     """The function in a `functools.partial`, and the keywords that are bound to it there."""
     return (function.func, function.keywords) if isinstance(function, partial) else (function, {})
-
-
-def has_several_cutoffs(measure: Measure) -> bool:
-    """Whether a measure was made with a list of cutoffs, perhaps of one."""
-    return isinstance(measure, DCG) and isinstance(measure.k, tuple)
-
-
-def refuse_several(cutoffs: Sequence[Cutoff]) -> None:
-    """Raise where a single cutoff is meant."""
-    _checks.check_cutoff(list(cutoffs))
 
 
 def known_options(

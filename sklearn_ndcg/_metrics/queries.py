@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -41,17 +40,11 @@ class Queries:
         """The number of documents of the longest query, at least 1."""
         return max(1, int(self.lengths.max()))
 
-    def distinct(self, cutoffs: Sequence[Cutoff]) -> tuple[Ints, Ints | slice]:
-        """The distinct cutoffs, none beyond the longest query, and the index of each in them."""
+    def ends(self, k: Cutoff) -> Ints:
+        """The cutoff for the kernels, in an array, not beyond the longest query."""
         # documents that were not retrieved add nothing to a DCG, so "retrieved" need not cut it
-        longest = self.longest
-        ends = np.array([longest] * len(cutoffs), dtype=np.intp)
-        for number, k in enumerate(cutoffs):
-            if isinstance(k, int) and k < longest:
-                ends[number] = k
-        if len(ends) == 1:  # saves a tenth of the time of a small call
-            return ends, slice(None)
-        return np.unique(ends, return_inverse=True)
+        end = min(k, self.longest) if isinstance(k, int) else self.longest
+        return np.array([end], dtype=np.intp)
 
     def dcg(self, discount: Floats, cutoffs: Ints, ties: TieRule) -> Floats:
         """DCG of each query at distinct cutoffs, which ascend."""

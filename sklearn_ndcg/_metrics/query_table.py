@@ -260,11 +260,11 @@ def explain_query(
     values = Values.of(measure, queries).take(this).report_undefined()
     value = float(values.filled()[0, 0])
     # as many discounts as for all queries, as those of a callable may depend on their number
-    discount = measure.discounts_to(queries.distinct(measure.cutoffs)[0], queries)
+    discount = measure.discounts_to(queries.ends(measure.k), queries)
     return QueryExplanation(
         query=labels[number],
-        metric=measure.labels()[0],
-        k=measure.cutoffs[0],
+        metric=measure.label(),
+        k=measure.k,
         ndcg=value,
         ranks=_ranks(documents, measure, queries.take(this), discount),
         notes=_notes(documents, measure, value),
@@ -275,7 +275,7 @@ def _ranks(
     documents: _Documents, measure: NDCG, query: Queries, discount: Floats
 ) -> dict[str, NDArray[Any]]:
     """What is at each rank of a query, down to the cutoff."""
-    n, [cutoff] = len(documents.score), measure.cutoffs
+    n, cutoff = len(documents.score), measure.k
     if cutoff == "retrieved":
         n = int(np.count_nonzero(documents.is_retrieved))
     elif cutoff is not None:

@@ -188,7 +188,7 @@ def compare_rankers(
     refuse_reordered_rows(y_true, clusters=clusters)
     measure = rankings.as_read(measure)
     design = Design(
-        label=measure.labels()[0],
+        label=measure.label(),
         limits=measure.limits,
         rankers=list(rankings.scores),
         baseline=baseline,
@@ -204,7 +204,7 @@ def compare_rankers(
 def warn_of_shares(rankings: Rankings, measure: Measure, rankers: list[Any]) -> None:
     """Warn if rankers differ in what they return that is judged, or in what they answer."""
     # whatever a function does with documents of equal scores, it gets all of them
-    counted = measure if isinstance(measure, DCG) else DCG(k=measure.cutoffs[0])
+    counted = measure if isinstance(measure, DCG) else DCG(k=measure.k)
     shares = rankings.judged_shares(counted)
     if shares is None or not shares.n_answered().any():
         return

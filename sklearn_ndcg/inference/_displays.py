@@ -466,7 +466,7 @@ class NDCGDisplay:
         ndcg = np.array([mean.ndcg for mean in means])
         display = cls(k=cutoffs, ndcg=ndcg, name=name, chance_level=np.mean(random, axis=0))
         only = int(cutoffs[0]) if len(cutoffs) == 1 else None
-        display.metric = replace(measure, k=only).labels(None if only else cls.metric)[0]
+        display.metric = replace(measure, k=only).label(None if only else cls.metric)
         if level is not None:
             bounds = [curve_interval(measure, queries, cutoffs, level) for queries in curves]
             display.interval, display.confidence_level = np.array(bounds), float(level)

@@ -316,7 +316,7 @@ def _warn_of_equal_values(sample: Sample, measure: Measure) -> None:
     value, n_others = _statistics.commonest(values[0])
     if not n_others:
         _checks.warn(
-            f"All {len(weight)} {units} have the {measure.labels()[0]} {value:.4g}: the interval "
+            f"All {len(weight)} {units} have the {measure.label()} {value:.4g}: the interval "
             "is a point."
         )
     elif n_others < _sample.LEAST and not _sample.are_too_few(weight):
@@ -337,7 +337,7 @@ def _interval(
     if n_units > 1:
         bounds, error = _bounds(value, sample, generator, inference)
     return NDCGInterval(
-        metric=measure.labels()[0],
+        metric=measure.label(),
         mean=value,
         confidence_interval=ConfidenceInterval(*np.clip(bounds, *measure.limits).tolist()),
         standard_error=error,

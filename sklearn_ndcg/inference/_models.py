@@ -21,7 +21,6 @@ from sklearn_ndcg._checks import (
     to_host,
 )
 from sklearn_ndcg._metrics.array_rankings import rankings_of_several
-from sklearn_ndcg._metrics.measure import has_several_cutoffs, refuse_several
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._rows.columns import count_rows, take_rows, values_by
 from sklearn_ndcg._rows.grouping import Grouping
@@ -197,10 +196,8 @@ def compare_models(
             f"scoring must be what make_ndcg_scorer or make_query_scorer returns, got {scoring!r}."
         )
     measure = scoring.measure
-    if has_several_cutoffs(measure):
-        refuse_several(measure.cutoffs)
     design = Design(
-        label=measure.labels()[0],
+        label=measure.label(),
         limits=measure.limits,
         rankers=list(models),
         baseline=baseline,

@@ -155,15 +155,6 @@ def test_rows_that_are_read_once_serve_every_ranker(unjudged):
             np.testing.assert_array_equal(same.filled()[:, 0], expected)
 
 
-def test_several_cutoffs_have_the_values_of_each():
-    y, scores, query = rows_of_two_rankers()
-    options = {"unjudged": "omit", "undefined": 0.5}
-    measure = NDCG(k=[3, "retrieved", 1, None], **options)
-    values = rankings_of(y, scores["a"], query).evaluate(measure).filled()
-    expected = [ndcg_samples(y, scores["a"], groups=query, k=k, **options) for k in measure.k]
-    np.testing.assert_allclose(values.T, expected, rtol=1e-14)
-
-
 WRONG = {
     "y_true": (
         [1, INF, 0],
