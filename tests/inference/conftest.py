@@ -8,5 +8,5 @@ import pytest
 @pytest.fixture(autouse=True)
 def _closed():
     yield
-    if "matplotlib.pyplot" in sys.modules:
-        sys.modules["matplotlib.pyplot"].close("all")
+    if pyplot := sys.modules.get("matplotlib.pyplot"):  # None in the test without matplotlib
+        pyplot.close("all")

@@ -323,7 +323,6 @@ def test_warnings_of_a_model_are_not_hidden():
             TypeError,
             "scoring must be what make_ndcg_scorer .* got {'a'",
         ),
-        ({"scoring": make_ndcg_scorer(k=[1, 5], group_by="q")}, ValueError, "k must be an integer"),
         ({"baseline": "forest"}, ValueError, "baseline must be one of .* got 'forest'"),
         ({"margin": 2}, ValueError, "margin must be a number between 0 and 1, got 2"),
         ({"test": "wilcoxon"}, ValueError, "test must be one of"),

@@ -119,7 +119,7 @@ def test_every_cutoff_of_a_long_query(kernels, gains, scores, n):
 GAINS_OF_GRADES = {
     "linear": "linear",
     "exponential": "exponential",
-    "equal gains": {grade / 2: min(grade / 2, 2) for grade in range(50)},
+    "equal gains": lambda grades: np.minimum(grades, 2),
 }
 
 
