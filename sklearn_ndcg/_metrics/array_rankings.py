@@ -17,6 +17,7 @@ from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings, labels_of, with_judged
 from sklearn_ndcg._metrics.row_names import ArrayNames
 from sklearn_ndcg._rows.columns import level_of
+from sklearn_ndcg._rows.containers import shape_of_rows
 from sklearn_ndcg._rows.grouping import Grouping
 from sklearn_ndcg._rows.labels import refuse_reordered
 
@@ -104,8 +105,8 @@ def _without_scores(
     `y_scores` are only looked at for an error.
     """
     relevance = inputs.numeric(y_true, "y_true")
-    if groups is not None and relevance.shape[1:] == (1,):
-        relevance = relevance.ravel()
+    if groups is not None:
+        relevance = relevance.reshape(shape_of_rows(relevance.shape))
     shape = relevance.shape
     if groups is None or len(shape) == 2:
         inputs.check_groups(relevance, groups, y_scores)

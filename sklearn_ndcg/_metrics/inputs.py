@@ -145,7 +145,7 @@ def check_groups(y_true: Numbers, groups: object, y_scores: Mapping[Any, ArrayLi
 def scores_like(y_score: ArrayLike, shape: tuple[int, ...]) -> Floats:
     """Checked scores, which must have this shape, as one column of floats."""
     score = numeric(y_score, "y_score")
-    if score.shape not in (shape, (*shape, 1)):
+    if containers.shape_of_rows(score.shape) != shape:
         hint = ""
         if len(shape) == 1 and score.ndim == 2:
             hint = (

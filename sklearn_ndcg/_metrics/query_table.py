@@ -21,6 +21,7 @@ from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.tables import Table
 from sklearn_ndcg._metrics.values import Values
+from sklearn_ndcg._rows.containers import shape_of_rows
 from sklearn_ndcg._rows.grouping import as_python
 from sklearn_ndcg._rows.label_texts import label_text, shown_labels
 from sklearn_ndcg._rows.labels import refuse_reordered
@@ -319,7 +320,7 @@ def _scores_and_groups(y_true: ArrayLike, y_score: ArrayLike | None, groups: Any
     """Scores, by default in the order of the rows, and ids, by default of a single query."""
     shape = numeric(y_true, "y_true").shape
     if groups is not None:
-        shape = shape[:1]  # also of a column
+        shape = shape_of_rows(shape)
     elif len(shape) == 1:
         groups = np.zeros(shape, dtype=np.intp)
     if y_score is None:

@@ -21,6 +21,11 @@ def shape_of(values: Column) -> tuple[int, ...] | None:
     return values.shape if has_shape(values) else None
 
 
+def shape_of_rows(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape (n,) for a column of shape (n, 1); any other shape unchanged."""
+    return shape[:1] if shape[1:] == (1,) else shape
+
+
 def dtype_of(values: Column) -> Any:
     """The type of the values of an array or a column; None for anything else."""
     return values.type if is_arrow_column(values) else getattr(values, "dtype", None)

@@ -26,6 +26,7 @@ from sklearn_ndcg._metrics.measure import (
     known_options,
 )
 from sklearn_ndcg._rows import columns
+from sklearn_ndcg._rows.containers import shape_of_rows
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg._selection import leaks
 from sklearn_ndcg._selection.responses import ResponseMethod, expected_gain, method_of, methods_in
@@ -500,8 +501,8 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         """
         groups = columns.values_by(X, self.group_by, groups, y)
         refuse_reordered(X=X, y=y, groups=groups)
-        # with ids, labels of shape (n_documents, 1) are a column
-        y_ndim = 1 if groups is not None and np.shape(y)[1:] == (1,) else np.ndim(y)
+        shape = np.shape(y)
+        y_ndim = len(shape if groups is None else shape_of_rows(shape))
         if groups is None and y_ndim == 1:
             raise ValueError(
                 "The scorer got no groups, so it is not known which rows are one query. Pass "

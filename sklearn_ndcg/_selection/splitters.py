@@ -14,6 +14,7 @@ from sklearn.model_selection import BaseCrossValidator, check_cv
 
 from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._rows import columns
+from sklearn_ndcg._rows.containers import shape_of_rows
 from sklearn_ndcg._rows.grouping import Grouping
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg._selection.libraries import Array, GroupBy, OrderBy, Seed
@@ -218,7 +219,7 @@ def _highest(y: ArrayLike | None, grouping: Grouping) -> Array | None:
     y, n_rows = np.asarray(y), grouping.lengths.sum()
     if len(y) != n_rows:
         raise ValueError(f"y must have one value for each of the {n_rows} rows, got {len(y)}.")
-    y = y.ravel() if y.shape[1:] == (1,) else y
+    y = y.reshape(shape_of_rows(y.shape))
     if y.ndim != 1:
         return None
     try:
