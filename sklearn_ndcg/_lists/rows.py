@@ -17,7 +17,7 @@ from sklearn_ndcg._lists.pool import Pool
 from sklearn_ndcg._lists.ranked import Ranked, scores_down
 from sklearn_ndcg._rows.grouping import kept_runs
 from sklearn_ndcg._rows.ids import first_rows
-from sklearn_ndcg._rows.label_texts import shown_labels
+from sklearn_ndcg._rows.label_texts import count_of_queries, shown_labels
 
 Unjudged = Literal["zero", "omit"]
 _READERS = {"relevant": "from_lists", "qrels": "from_trec"}
@@ -88,7 +88,7 @@ class Rows:
 
     def __repr__(self) -> str:
         n_queries, n_rankers = len(self.pool.queries), len(self.rankers)
-        of = f"{n_queries:,} quer{'y' if n_queries == 1 else 'ies'}"
+        of = count_of_queries(n_queries, ",")
         if self.rankers != [None]:
             of += f" and {n_rankers} ranker{'s' * (n_rankers > 1)}, {shown_labels(self.rankers)}"
         return f"Rows of {of}" + (f", k={self.k!r}" if self.k is not None else "")

@@ -17,9 +17,9 @@ from sklearn_ndcg._metrics.array_rankings import rankings_of
 from sklearn_ndcg._metrics.conventions import CONVENTIONS
 from sklearn_ndcg._metrics.list_rankings import ListRankings
 from sklearn_ndcg._metrics.measure import NDCG
-from sklearn_ndcg._metrics.queries import Queries, count_of_queries
+from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._rows.grouping import codes_of_runs
-from sklearn_ndcg._rows.label_texts import shown_labels
+from sklearn_ndcg._rows.label_texts import count_of_queries, shown_labels
 
 # fields of `NDCG`, in the order of the steps
 _FIRST, _LAST = ("unjudged", "gain", "discount", "ties"), ("undefined", "k")

@@ -11,7 +11,7 @@ from sklearn_ndcg import _kernels
 from sklearn_ndcg._checks import Cutoff, Floats, Grades, Ids, Ints
 from sklearn_ndcg._kernels.numpy_kernels import TieRule
 from sklearn_ndcg._rows.grouping import kept_runs
-from sklearn_ndcg._rows.label_texts import shown_labels
+from sklearn_ndcg._rows.label_texts import count_of_queries, shown_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +97,3 @@ class Queries:
             lengths=self.lengths[numbers],
             weight=self.weight[numbers],
         )
-
-
-def count_of_queries(n: int) -> str:
-    """A number of queries as text: "1 query", "2 queries"."""
-    return f"{n} {'query' if n == 1 else 'queries'}"

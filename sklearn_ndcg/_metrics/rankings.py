@@ -16,7 +16,7 @@ from sklearn_ndcg._kernels.numpy_kernels import as_grades, look_up
 from sklearn_ndcg._kernels.sums import exact_sum
 from sklearn_ndcg._metrics import inputs
 from sklearn_ndcg._metrics.measure import DCG, Measure
-from sklearn_ndcg._metrics.queries import Queries, count_of_queries
+from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.row_names import RowNames
 from sklearn_ndcg._metrics.values import Values
 from sklearn_ndcg._rows.grouping import (
@@ -25,7 +25,7 @@ from sklearn_ndcg._rows.grouping import (
     warn_of_equal_relevance,
     warn_of_single_documents,
 )
-from sklearn_ndcg._rows.label_texts import shown_labels
+from sklearn_ndcg._rows.label_texts import count_of_queries, shown_labels
 
 AnyMeasure = TypeVar("AnyMeasure", bound=Measure)
 

@@ -1,4 +1,4 @@
-"""Labels of queries as text, in messages and tables."""
+"""Queries as text, in messages and tables: their labels and their number."""
 
 from __future__ import annotations
 
@@ -32,6 +32,11 @@ def shown_id(label: object) -> str:
 def label_text(label: object) -> str:
     """A label in a table, a title or a plot: text without quotes."""
     return label if isinstance(label, str) else shown_labels([label])
+
+
+def count_of_queries(n: int, separator: str = "") -> str:
+    """A number of queries as text, with a separator of thousands: "1 query", "2 queries"."""
+    return f"{n:{separator}} {'query' if n == 1 else 'queries'}"
 
 
 def _shown(label: object) -> str:
