@@ -146,7 +146,10 @@ class Ranked:
 
 
 def scores_down(n_rows: Ints, in_list: Mask) -> Floats:
-    """-1, -2, ... down the rows of each query, and -inf where a row is not in its list."""
+    """-1, -2, ... down the rows of each query, and -inf where a row is not in its list.
+
+    Ranks are counted again in this way where unjudged documents may have been removed.
+    """
     scores = np.repeat((starts_of(n_rows) - 1).astype(np.float64), n_rows)
     scores -= np.arange(len(scores), dtype=np.float64)
     np.copyto(scores, -np.inf, where=~in_list)

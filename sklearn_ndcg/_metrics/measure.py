@@ -28,6 +28,7 @@ from sklearn_ndcg._checks import (
     Unjudged,
 )
 from sklearn_ndcg._kernels.numpy_kernels import TieRule
+from sklearn_ndcg._lists.ranked import scores_down
 from sklearn_ndcg._metrics import choices
 from sklearn_ndcg._metrics.choices import GainTable, UndefinedRule
 from sklearn_ndcg._metrics.queries import Queries
@@ -435,10 +436,7 @@ class QueryFunction:
             y_score[np.argsort(-y_score, kind="stable")[self.k :]] = -np.inf
         order = np.lexsort((y_true, -y_score))
         y_true, y_score = y_true[order], y_score[order]
-        # ranks are counted again, as unjudged documents may have been removed
-        n_returned = np.count_nonzero(y_score > -np.inf)
-        y_score[:n_returned] = -1.0 - np.arange(n_returned)
-        return y_true, y_score
+        return y_true, scores_down(np.array([len(y_score)]), y_score > -np.inf)
 
 
 def _unwrapped(function: Callable[..., Any]) -> tuple[Callable[..., Any], Mapping[str, Any]]:

@@ -253,7 +253,7 @@ def explain_query(
     else:
         names = _names(ids, y_true, rankings.shape)[rankings.rows_of_query(number)]
     documents = _Documents.of(rankings, measure, number, names)
-    if isinstance(y_true, Rows):  # counted again, as unjudged documents may have been removed
+    if isinstance(y_true, Rows):
         is_retrieved = documents.is_retrieved
         scores = scores_down(np.array([is_retrieved.size]), is_retrieved)
         documents = documents._replace(score=scores)
