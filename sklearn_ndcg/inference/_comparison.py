@@ -16,10 +16,11 @@ from sklearn_ndcg._metrics.list_rankings import ListRankings
 from sklearn_ndcg._metrics.measure import DCG, Measure, NDCGOptions
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._rows.columns import column_names
+from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg.inference._options import Inference, Metric, measure_of
 from sklearn_ndcg.inference._pairs import Design
 from sklearn_ndcg.inference._results import Comparison
-from sklearn_ndcg.inference._sample import Sample, refuse_reordered_rows
+from sklearn_ndcg.inference._sample import Sample
 from sklearn_ndcg.inference._statistics import Test
 
 _COUNTED = {1: "one ranker", 2: "two rankers"}
@@ -185,7 +186,7 @@ def compare_rankers(
         test=test,
     )
     rankings = rankings_of_rankers(y_true, y_scores, groups, sample_weight, least=2)
-    refuse_reordered_rows(y_true, clusters=clusters)
+    refuse_reordered(y_true=y_true, clusters=clusters)
     measure = rankings.as_read(measure)
     design = Design(
         label=measure.label(),

@@ -19,6 +19,7 @@ from sklearn_ndcg._metrics.curve import to_all_cutoffs, value_blocks
 from sklearn_ndcg._metrics.measure import NDCG, Measure, NDCGOptions
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.values import Values
+from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg.inference import _sample, _statistics
 from sklearn_ndcg.inference._options import Inference, Metric, measure_of, tails
 from sklearn_ndcg.inference._results import ConfidenceInterval, NDCGInterval, SegmentTable
@@ -163,7 +164,7 @@ def ndcg_interval(
         random_state=random_state,
         method=method,
     )
-    _sample.refuse_reordered_rows(y_true, clusters=clusters)
+    refuse_reordered(y_true=y_true, clusters=clusters)
     rankings = rankings_of(y_true, y_score, groups, sample_weight)
     measure = rankings.as_read(measure)
     sample = Sample.of(rankings, measure, clusters)
@@ -286,7 +287,7 @@ def ndcg_by_segment(
         random_state=random_state,
         method=method,
     )
-    _sample.refuse_reordered_rows(y_true, segments=segments)
+    refuse_reordered(y_true=y_true, segments=segments)
     rankings = rankings_of(y_true, y_score, groups, sample_weight)
     measure = rankings.as_read(measure)
     sample, samples = Sample.with_segments(rankings, measure, segments)

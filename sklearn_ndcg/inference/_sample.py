@@ -11,14 +11,12 @@ import numpy as np
 
 from sklearn_ndcg._checks import Floats, Ids, Ints, warn
 from sklearn_ndcg._lists.pool import UNJUDGED
-from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.list_rankings import ListRankings
 from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.values import refuse_weights_of_0, report_undefined
 from sklearn_ndcg._rows.grouping import as_python
 from sklearn_ndcg._rows.label_texts import shown_labels
-from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg.inference._statistics import (
     by_cluster,
     cluster_weights,
@@ -110,12 +108,6 @@ class Sample:
         if self.clusters is None:
             return values, self.weight
         return by_cluster(values, self.weight, self.clusters)
-
-
-def refuse_reordered_rows(y_true: object, **ids: object) -> None:
-    """Raise if labels show that ids are in another order than the rows, which have positions."""
-    if not isinstance(y_true, Rows):  # of which ids are found by the query
-        refuse_reordered(y_true=y_true, **ids)
 
 
 def _values_and_weights(rankings: Rankings, measure: Measure) -> tuple[Floats, Floats]:
