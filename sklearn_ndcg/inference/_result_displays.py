@@ -10,8 +10,8 @@ import numpy as np
 
 from sklearn_ndcg._checks import Floats
 from sklearn_ndcg._metrics import drawing
-from sklearn_ndcg._metrics.queries import count_of_queries
 from sklearn_ndcg._metrics.tables import percent
+from sklearn_ndcg._metrics.values import count_of_queries
 from sklearn_ndcg._rows.label_texts import label_text
 from sklearn_ndcg.inference._results import (
     Comparison,
