@@ -25,15 +25,16 @@ from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.choices import GainTable, log_discount
 from sklearn_ndcg._metrics.conventions import CONVENTIONS
 from sklearn_ndcg._metrics.explanation import Change, Explanation, explain_difference
-from sklearn_ndcg._metrics.functions import (
+from sklearn_ndcg._metrics.grades import quantile_grades
+from sklearn_ndcg._metrics.measure import DCG, NDCG
+from sklearn_ndcg._metrics.metrics import (
     dcg_samples,
     dcg_score,
     ndcg_curve,
     ndcg_samples,
     ndcg_score,
 )
-from sklearn_ndcg._metrics.grades import quantile_grades
-from sklearn_ndcg._metrics.measure import DCG, NDCG, QueryFunction
+from sklearn_ndcg._metrics.query_function import QueryFunction
 from sklearn_ndcg._metrics.query_table import QueryExplanation, explain_query
 from sklearn_ndcg._selection.leaks import QueryLeakWarning
 from sklearn_ndcg._selection.ranker import GroupedRanker

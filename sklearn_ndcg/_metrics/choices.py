@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from functools import cached_property
+from inspect import signature
 from math import isfinite, log
 from typing import Any, NamedTuple, get_args
 
@@ -200,3 +202,32 @@ def result_of(function: Callable[[Any], ArrayLike], name: str, of: str, values: 
         )
     with np.errstate(over="ignore"):  # numbers beyond float64 are refused later
         return result.astype(np.float64, copy=False)
+
+
+def known_options(
+    caller: Callable[..., Any], options: Mapping[str, Any], kind: type
+) -> Mapping[str, Any]:
+    """Options that were passed to a function, after a check that they are keys of `kind`."""
+    unknown = [name for name in options if name not in kind.__annotations__]
+    if unknown:
+        own = [p.name for p in signature(caller).parameters.values() if p.kind is p.KEYWORD_ONLY]
+        known = [*own, *kind.__annotations__]
+        nearest = get_close_matches(unknown[0], known, n=1)
+        hint = f" Did you mean {nearest[0]}?" if nearest else ""
+        if _checks.WORDS_FOR_GROUPS & {*unknown}:
+            hint = f" Pass {'group_by' if 'group_by' in own else 'the query ids as groups'}."
+        raise TypeError(
+            f"{caller.__name__} has no option {', '.join(map(repr, unknown))}.{hint} Its options "
+            f"are {', '.join(known)}."
+        )
+    return options
+
+
+def shown(measure: Any) -> str:
+    """How a measure prints: with the fields that differ from their defaults."""
+    changed = (
+        f"{option.name}={_checks.name_of(getattr(measure, option.name))}"
+        for option in fields(measure)
+        if option.repr and getattr(measure, option.name) != option.default
+    )
+    return f"{type(measure).__name__}({', '.join(changed)})"

@@ -13,11 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Weights, check_choice, name_of, names_groups
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics import drawing
-from sklearn_ndcg._metrics.array_rankings import rankings_of
 from sklearn_ndcg._metrics.conventions import CONVENTIONS
-from sklearn_ndcg._metrics.list_rankings import ListRankings
 from sklearn_ndcg._metrics.measure import NDCG
-from sklearn_ndcg._metrics.queries import Queries
+from sklearn_ndcg._metrics.rankings import ListRankings, rankings_of
+from sklearn_ndcg._metrics.values import Queries
 from sklearn_ndcg._rows.grouping import codes_of_runs
 from sklearn_ndcg._rows.label_texts import count_of_queries, shown_labels
 

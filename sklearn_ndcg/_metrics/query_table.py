@@ -14,13 +14,11 @@ from sklearn_ndcg._kernels import numpy_kernels
 from sklearn_ndcg._lists.ranked import scores_down
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics import drawing
-from sklearn_ndcg._metrics.array_rankings import rankings_of, refuse_beside_lists
 from sklearn_ndcg._metrics.inputs import numeric
 from sklearn_ndcg._metrics.measure import NDCG, ExplanationOptions
-from sklearn_ndcg._metrics.queries import Queries
-from sklearn_ndcg._metrics.rankings import Rankings
+from sklearn_ndcg._metrics.rankings import Rankings, rankings_of, refuse_beside_lists
 from sklearn_ndcg._metrics.tables import Table
-from sklearn_ndcg._metrics.values import Values
+from sklearn_ndcg._metrics.values import Queries, Values
 from sklearn_ndcg._rows.containers import shape_of_rows
 from sklearn_ndcg._rows.grouping import as_python
 from sklearn_ndcg._rows.label_texts import label_text, shown_labels

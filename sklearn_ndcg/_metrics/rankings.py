@@ -1,24 +1,36 @@
-"""Documents of whole queries with the scores of one or several rankers: checked rows."""
+"""Rows that are checked: of arrays, of matrices and of ranked lists, and the way from any input."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import chain
-from typing import Any, NamedTuple, TypeVar
+from functools import cached_property, partial
+from itertools import chain, compress
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_ndcg._checks import Floats, Grades, Ids, Ints, Mask, Numbers
+from sklearn_ndcg._checks import (
+    Floats,
+    Grades,
+    Ids,
+    Ints,
+    Mask,
+    Numbers,
+    describe_mask,
+    is_integer,
+    naming_ranker,
+)
 from sklearn_ndcg._kernels.numpy_kernels import as_grades, look_up
 from sklearn_ndcg._kernels.sums import exact_sum
+from sklearn_ndcg._lists.pool import Pool
+from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics import inputs
 from sklearn_ndcg._metrics.measure import DCG, Measure
-from sklearn_ndcg._metrics.queries import Queries
-from sklearn_ndcg._metrics.row_names import RowNames
-from sklearn_ndcg._metrics.values import Values
+from sklearn_ndcg._metrics.values import Queries, Values
+from sklearn_ndcg._rows.columns import level_of
+from sklearn_ndcg._rows.containers import shape_of_rows
 from sklearn_ndcg._rows.grouping import (
     Grouping,
     kept_runs,
@@ -26,6 +38,7 @@ from sklearn_ndcg._rows.grouping import (
     warn_of_single_documents,
 )
 from sklearn_ndcg._rows.label_texts import count_of_queries, shown_labels
+from sklearn_ndcg._rows.labels import refuse_reordered
 
 AnyMeasure = TypeVar("AnyMeasure", bound=Measure)
 
@@ -68,6 +81,72 @@ class WrongRows(NamedTuple):
     def message(self, names: RowNames) -> str:
         """The message of an error."""
         return self.before + names.describe(self.mask, self.what, self.plural) + self.after
+
+
+class RowNames(Protocol):
+    """How the user knows the rows."""
+
+    @property
+    def relevance_name(self) -> str:
+        """The argument that has the relevance: "y_true", "relevant" or "qrels"."""
+
+    def describe(self, mask: Mask, what: str = "document", plural: str = "documents") -> str:
+        """How many rows a mask selects, and where the first is."""
+
+
+@dataclass(frozen=True)
+class ArrayNames:
+    """Rows of an array of this shape, which have an index."""
+
+    shape: tuple[int, ...]
+    relevance_name: str = "y_true"
+
+    def describe(self, mask: Mask, what: str = "document", plural: str = "documents") -> str:
+        """How many rows a mask selects, or rows of a matrix, and the index of the first."""
+        shape = self.shape if mask.size == np.prod(self.shape) else mask.shape
+        return describe_mask(mask.reshape(shape), what, plural)
+
+
+@dataclass(frozen=True, eq=False)
+class ListNames:
+    """Rows of ranked lists, which are in a query."""
+
+    pool: Pool
+    relevance_name: str
+
+    def describe(self, mask: Mask, what: str = "document", plural: str = "documents") -> str:
+        """How many rows a mask selects, and the query and the document of the first."""
+        row, n = int(mask.argmax()), int(np.count_nonzero(mask))
+        ranker, *_ = self.pool.rankers.values()
+        number = int(np.searchsorted(ranker.starts, row, side="right")) - 1
+        query = shown_labels([self.pool.queries[number]])
+        document = f", document {ranker.row_ids[row]!r}"
+        return counted(n, what, plural, query) + document
+
+
+@dataclass(frozen=True, eq=False)
+class PartNames:
+    """Rows of a part of a table, whose index means nothing to the user."""
+
+    grouping: Grouping
+    relevance_name: str = "y_true"
+
+    def describe(self, mask: Mask, what: str = "document", plural: str = "documents") -> str:
+        """How many rows a mask selects, and the query of the first."""
+        return counted(int(np.count_nonzero(mask)), what, plural, self.query_of(mask))
+
+    def query_of(self, mask: Mask) -> str:
+        """The query of the first row that a mask selects."""
+        query = self.grouping.row_codes()[[mask.argmax()]]
+        return shown_labels(self.grouping.labels[query])
+
+
+def counted(n: int, what: str, plural: str, query: str) -> str:
+    """A number of things, and the query of the first, if it has one."""
+    of_things = f"{n:,} {plural}" if n > 1 else f"1 {what}"
+    if not query:
+        return of_things
+    return f"{of_things}, {'the first ' if n > 1 else ''}in query {query}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -358,6 +437,243 @@ class Rankings:
                 f"that of its first row, or score with groups=[groups, {name}]."
             )
         return labels, low
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixRankings(Rankings):
+    """The rows of a matrix, each a query; `weight` has one entry per query."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the matrix."""
+        return len(self.grouping.labels), int(self.grouping.lengths[0])
+
+    def _query_weights(self, kept: Mask | None) -> Floats:
+        assert self.weight is not None
+        return self.weight
+
+    def _nan_hint(self) -> str:
+        return " (with scores of -inf if they pad rows to one length)."
+
+    def check_ids(self, queries: Queries) -> None:
+        """Nothing to check: the rows of a matrix have no ids."""
+
+    def labels_of_queries(self, ids: Any, name: str, weight: Floats) -> tuple[Ids, Ints]:
+        """Sorted labels of clusters or segments, of which each query has one."""
+        return labels_of(ids, len(self.grouping.labels), name)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ListRankings(Rankings):
+    """The rows of ranked `lists`; of several rankers these are the rows of the first.
+
+    Queries without documents have a row that is never scored, one of the `fillers`. Documents that
+    are in a list again are `repeats`: they have no gain, and are judged or not as the first one is.
+    """
+
+    lists: Rows
+    fillers: Mask | None
+    repeats: Mask | None
+
+    @classmethod
+    def of(cls, lists: Rows, sample_weight: Any = None) -> ListRankings:
+        """The rows of one or several rankers, with weights of queries."""
+        if sample_weight is None:
+            return cls._of(lists, None)
+        queries = lists.pool.queries
+        by_query = list(lists.pool.per_query(sample_weight, "sample_weight", queries).values())
+        return cls._of(lists, inputs.row_weights(by_query, len(queries), queries))
+
+    @classmethod
+    def of_one_ranker(cls, lists: Rows, sample_weight: Any = None) -> ListRankings:
+        """The rows, which must be of one ranker."""
+        if len(lists.rankers) > 1:
+            raise ValueError(
+                f"The rows are of {len(lists.rankers)} rankers: pass those of one, "
+                f"rows[{lists.rankers[0]!r}]. compare_rankers and NDCGDisplay.from_predictions "
+                "take all."
+            )
+        return cls.of(lists, sample_weight)
+
+    @classmethod
+    def _of(cls, lists: Rows, weight: Floats | None) -> ListRankings:
+        """The rows of lists whose queries have these weights."""
+        pool = lists.pool
+        ranked, *_ = pool.rankers.values()
+        judged, repeats = ranked.judged, ranked.is_repeat()
+        is_zero = lists.unjudged == "zero"
+        rows, graded = with_judged(ranked.relevance_or_0() if is_zero else ranked.relevance)
+        if repeats is not None:  # the gain of 0 may not be 0
+            rows = rows.astype(np.float64)
+            graded = ~repeats if graded is None else graded & ~repeats
+        scores = {name: ranker.scores for name, ranker in pool.rankers.items()}
+        if len(scores) == 1:  # whose name does not matter
+            scores = dict.fromkeys([None], *scores.values())
+        return cls(
+            relevance=rows,
+            graded=graded,
+            judged=None if judged.all() else judged,
+            scores=scores,
+            grouping=Grouping(pool.labels, ranked.starts[pool.order], ranked.n_rows[pool.order]),
+            weight=None if weight is None else np.repeat(weight, ranked.n_rows),
+            names=ListNames(pool, lists.relevance_name),
+            lists=lists,
+            fillers=ranked.fillers(),
+            repeats=repeats,
+        )
+
+    @cached_property
+    def with_own_rows(self) -> list[Rankings]:
+        """The rows of each ranker: what it returned, and the truths."""
+        if len(self.scores) == 1:
+            return [self]
+        first, *_ = self.lists.pool.rankers.values()
+        weight = None if self.weight is None else self.weight[first.starts]
+        return [self._of(self.lists[name], weight) for name in self.scores]
+
+    def as_read(self, measure: AnyMeasure) -> AnyMeasure:
+        """The measure with the cutoff and the rule for unjudged documents of the lists.
+
+        A cutoff that is smaller than that of the lists stays.
+        """
+        return measure.of_lists(self.lists.cutoff(measure.k), self.lists.unjudged)
+
+    def curve_cutoffs(self, k: Ints | None, queries: Queries) -> Ints:
+        """The cutoffs of a curve, by default all up to the longest query or the end of lists."""
+        if self.lists.k == "retrieved":
+            raise ValueError(
+                "k='retrieved' has no curve: read the lists without it, or with an int."
+            )
+        if k is not None:
+            self.lists.cutoff(int(k.max()))
+            return k
+        last = queries.longest
+        return np.arange(1, (min(last, self.lists.k) if is_integer(self.lists.k) else last) + 1)
+
+    def rows_of_query(self, number: int) -> Ints:
+        """The numbers of a query's rows that are documents."""
+        rows = super().rows_of_query(number)
+        return rows if self.fillers is None else rows[~self.fillers[rows]]
+
+    def _kept(self, measure: Measure) -> Mask | None:
+        """Which rows are scored; None for all."""
+        kept = super()._kept(measure)
+        if self.fillers is None:
+            return kept
+        return ~self.fillers if kept is None else kept & ~self.fillers
+
+    def _nonrelevant(self) -> Mask:
+        nonrelevant = super()._nonrelevant()
+        # the relevance of repeats is 0 whatever was judged
+        return nonrelevant if self.repeats is None else nonrelevant & ~self.repeats
+
+    def check_ids(self, queries: Queries) -> None:
+        """The ids of lists are the user's own."""
+
+    def labels_of_queries(self, ids: Any, name: str, weight: Floats) -> tuple[Ids, Ints]:
+        """Sorted labels of clusters or segments, and the position in them of each query's.
+
+        A query needs no label if its weight is 0; without one its position is -1.
+        """
+        pool = self.lists.pool
+        queries = [pool.queries[number] for number in pool.order]
+        by_query = pool.per_query(ids, name, list(compress(queries, weight)))
+        labels, codes = labels_of(list(by_query.values()), len(by_query), name)
+        code_of = dict(zip(by_query, codes, strict=True))
+        return labels, np.array([code_of.get(query, -1) for query in queries])
+
+
+def rankings_of(
+    y_true: ArrayLike | Rows,
+    y_score: ArrayLike | None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    sort: bool = True,
+) -> Rankings:
+    """Read the rows of one ranker, from arrays or lists.
+
+    Without `sort`, queries of arrays may be in any order.
+    """
+    if isinstance(y_true, Rows):
+        refuse_beside_lists(y_score=y_score, groups=groups)
+        return ListRankings.of_one_ranker(y_true, sample_weight)
+    if y_score is None:
+        raise TypeError(
+            "y_score is missing: only rows of from_lists or from_trec are passed without it, and "
+            "grades in ranked order to explain_query."
+        )
+    if isinstance(groups, str):
+        groups = level_of(y_true, groups, "y_true")
+    refuse_reordered(y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
+    rows, shape = _without_scores(y_true, {None: y_score}, groups, sample_weight, sort)
+    return rows(scores={None: inputs.scores_like(y_score, shape)})
+
+
+def rankings_of_several(
+    y_true: ArrayLike,
+    y_scores: Mapping[Any, ArrayLike],
+    groups: Any = None,
+    sample_weight: ArrayLike | None = None,
+) -> Rankings:
+    """Read the rows of several rankers, by name, from arrays."""
+    if isinstance(groups, str):
+        groups = level_of(y_true, groups, "y_true")
+    refuse_reordered(y_true=y_true, groups=groups, sample_weight=sample_weight)
+    rows, shape = _without_scores(y_true, y_scores, groups, sample_weight)
+    scores: dict[Any, Floats] = {}
+    for name, y_score in y_scores.items():
+        with naming_ranker(name, y_scores):
+            refuse_reordered(
+                y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight
+            )
+            scores[name] = inputs.scores_like(y_score, shape)
+    return rows(scores=scores)
+
+
+def _without_scores(
+    y_true: ArrayLike,
+    y_scores: Mapping[Any, ArrayLike],
+    groups: Any,
+    sample_weight: ArrayLike | None,
+    sort: bool = True,
+) -> tuple[Callable[..., Rankings], tuple[int, ...]]:
+    """Rows that still need the scores of their rankers, and the shape that these must have.
+
+    `y_scores` are only looked at for an error.
+    """
+    relevance = inputs.numeric(y_true, "y_true")
+    if groups is not None:
+        relevance = relevance.reshape(shape_of_rows(relevance.shape))
+    shape = relevance.shape
+    if groups is None or len(shape) == 2:
+        inputs.check_groups(relevance, groups, y_scores)
+    relevance, judged = with_judged(relevance.ravel())
+    kind: type[Rankings] = Rankings
+    if len(shape) == 2:
+        kind, grouping = MatrixRankings, Grouping.of_matrix(*shape)
+    else:
+        grouping = Grouping.of_ids(groups, len(relevance), sort=sort)
+    weight = None if sample_weight is None else inputs.read_weights(sample_weight, shape[0])
+    rows = partial(
+        kind,
+        relevance=relevance,
+        graded=judged,
+        judged=judged,
+        grouping=grouping,
+        weight=weight,
+        names=ArrayNames(shape),
+    )
+    return rows, shape
+
+
+def refuse_beside_lists(**arguments: object) -> None:
+    """Raise for what rows of lists have already."""
+    for name, value in arguments.items():
+        if value is not None:
+            raise TypeError(
+                f"{name} must be left out, got {type(value).__name__}: rows of from_lists or "
+                "from_trec have their own scores and queries."
+            )
 
 
 def labels_of(ids: Any, n: int, name: str) -> tuple[Ids, Ints]:

@@ -1,21 +1,112 @@
-"""The values of queries: what is undefined, their sums and their mean."""
+"""Queries as kernels read them, their values, what is undefined, sums, means and curves."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import fsum
-from typing import NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Floats, Ints, Mask
+from sklearn_ndcg import _checks, _kernels
+from sklearn_ndcg._checks import Cutoff, Floats, Grades, Ids, Ints, Mask
+from sklearn_ndcg._kernels.numpy_kernels import TieRule
 from sklearn_ndcg._kernels.sums import exact_sum
-from sklearn_ndcg._metrics.measure import Measure
-from sklearn_ndcg._metrics.queries import Queries
+from sklearn_ndcg._rows.grouping import kept_runs
+from sklearn_ndcg._rows.label_texts import count_of_queries, shown_labels
+
+if TYPE_CHECKING:
+    from sklearn_ndcg._metrics.measure import NDCG, Measure
+
+_VALUES_AT_A_TIME = 1 << 22  # values of queries at cutoffs, which take 32 MB
+
+
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """Rows in which query q is the run ``starts[q] : starts[q] + lengths[q]``.
+
+    Made by `Rankings.queries`, for one ranker and one measure. `gain` is float64, or grades of one
+    byte whose gains are in `gain_table`. `weight` and `labels` have one entry per query.
+    `relevance_name` is the argument that has the relevance.
+    """
+
+    labels: Ids
+    starts: Ints
+    lengths: Ints
+    gain: Floats | Grades
+    gain_table: Floats
+    score: Floats
+    weight: Floats
+    relevance_name: str = "y_true"
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @cached_property
+    def longest(self) -> int:
+        """The number of documents of the longest query, at least 1."""
+        return max(1, int(self.lengths.max()))
+
+    def ends(self, k: Cutoff) -> Ints:
+        """The cutoff for the kernels, in an array, not beyond the longest query."""
+        # documents that were not retrieved add nothing to a DCG, so "retrieved" need not cut it
+        end = min(k, self.longest) if isinstance(k, int) else self.longest
+        return np.array([end], dtype=np.intp)
+
+    def dcg(self, discount: Floats, cutoffs: Ints, ties: TieRule) -> Floats:
+        """DCG of each query at distinct cutoffs, which ascend."""
+        dcg: Floats = _kernels.backend.dcg(
+            self.gain,
+            self.score,
+            self.starts,
+            self.lengths,
+            discount,
+            cutoffs,
+            ties,
+            self.gain_table,
+        )
+        if not np.isfinite(dcg).all():
+            self._refuse_overflow(dcg)
+        return dcg
+
+    def ideal_dcg(self, discount: Floats, cutoffs: Ints) -> Floats:
+        """DCG of each query's best order, at cutoffs as in `dcg` or at those of each query."""
+        ideal: Floats = _kernels.backend.ideal_dcg(
+            self.gain, self.starts, self.lengths, discount, cutoffs, self.gain_table
+        )
+        if not np.isfinite(ideal).all():
+            self._refuse_overflow(ideal)
+        return ideal
+
+    def _refuse_overflow(self, sums: Floats) -> None:
+        wrong, name = ~np.isfinite(sums).all(axis=1), self.relevance_name
+        raise ValueError(
+            f"{name} has gains that, times discount, add up to more than a float64 holds "
+            f"in {count_of_queries(int(wrong.sum()))}, the first "
+            f"{shown_labels(self.labels[wrong], 1)}: scale {name} down, or pass a gain "
+            "that does."
+        )
+
+    def n_retrieved(self) -> Ints:
+        """How many documents of each query were retrieved."""
+        return kept_runs(self.score > -np.inf, self.starts, self.lengths)[1]
+
+    def in_random_order(self) -> Queries:
+        """These rows with all retrieved documents tied; others stay as they are."""
+        return replace(self, score=np.where(self.score == -np.inf, -np.inf, 0.0))
+
+    def take(self, numbers: Ints) -> Queries:
+        """Some of the queries."""
+        return replace(
+            self,
+            labels=self.labels[numbers],
+            starts=self.starts[numbers],
+            lengths=self.lengths[numbers],
+            weight=self.weight[numbers],
+        )
 
 
 class Totals(NamedTuple):
@@ -126,3 +217,59 @@ def report_undefined(measure: Measure, n_undefined: int, n_queries: int) -> None
 def refuse_weights_of_0() -> NoReturn:
     """Raise as no query counts."""
     raise ValueError("sample_weight is 0 for every query: nothing is left to average over.")
+
+
+def value_blocks(measure: NDCG, queries: Queries, cutoffs: Ints) -> Iterator[tuple[Ints, Values]]:
+    """Numbers of queries, and their values at the cutoffs, which ascend and differ.
+
+    A block may have fewer columns than there are cutoffs: its values are the same from its last
+    column on, as none of its queries has more documents.
+    """
+    discount = measure.discounts_to(cutoffs, queries)
+    for numbers, n_cutoffs in _blocks(queries.lengths, cutoffs):
+        block, ends = queries.take(numbers), cutoffs[:n_cutoffs]
+        ndcg = measure.ratio(*measure.dcg_and_ideal_at(ends, discount, block))
+        yield numbers, Values(measure, ndcg, block.weight)
+
+
+def _blocks(lengths: Ints, cutoffs: Ints) -> Iterator[tuple[Ints, int]]:
+    """Blocks of queries, and how many cutoffs it takes to pass their last documents."""
+    order, n_cutoffs = np.arange(len(lengths)), np.full(len(lengths), len(cutoffs))
+    if len(lengths) * len(cutoffs) > _VALUES_AT_A_TIME:
+        order = np.argsort(lengths, kind="stable")
+        n_cutoffs = np.minimum(np.searchsorted(cutoffs, lengths[order]) + 1, len(cutoffs))
+    first = 0
+    while first < len(order):
+        size = max(1, _VALUES_AT_A_TIME // n_cutoffs[first])
+        while size > 1 and size * n_cutoffs[first : first + size][-1] > _VALUES_AT_A_TIME:
+            size //= 2
+        yield order[first : first + size], int(n_cutoffs[first : first + size][-1])
+        first += size
+
+
+def to_all_cutoffs(sums: Floats, n_cutoffs: int) -> Floats:
+    """Sums over a block, one for each of its cutoffs (last axis), for all cutoffs."""
+    missing = n_cutoffs - sums.shape[-1]
+    return np.concatenate([sums, np.repeat(sums[..., -1:], missing, axis=-1)], axis=-1)
+
+
+class MeanCurve(NamedTuple):
+    """Cutoffs, the mean NDCG at each, and how many queries are undefined."""
+
+    k: Ints
+    ndcg: Floats
+    n_undefined: int
+
+    @classmethod
+    def of(cls, measure: NDCG, queries: Queries, k: Ints) -> MeanCurve:
+        """The curve over the cutoffs.
+
+        Values of all queries at all cutoffs are never in memory at once.
+        """
+        cutoffs, column = np.unique(k, return_inverse=True)
+        parts, n_undefined = [], 0
+        for _, values in value_blocks(measure, queries, cutoffs):
+            totals = values.totals()
+            parts.append(totals._replace(total=to_all_cutoffs(totals.total, len(cutoffs))))
+            n_undefined += int(np.count_nonzero(values.undefined))
+        return cls(k, Totals.of_parts(parts).means()[column], n_undefined)

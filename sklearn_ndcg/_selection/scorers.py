@@ -14,17 +14,17 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, Undefined
-from sklearn_ndcg._metrics.array_rankings import rankings_of
-from sklearn_ndcg._metrics.functions import dcg_score, ndcg_score
+from sklearn_ndcg._metrics.choices import known_options
 from sklearn_ndcg._metrics.measure import (
     DCG,
     NDCG,
     DCGOptions,
     Measure,
     NDCGOptions,
-    QueryFunction,
-    known_options,
 )
+from sklearn_ndcg._metrics.metrics import dcg_score, ndcg_score
+from sklearn_ndcg._metrics.query_function import QueryFunction
+from sklearn_ndcg._metrics.rankings import rankings_of
 from sklearn_ndcg._rows import columns
 from sklearn_ndcg._rows.containers import shape_of_rows
 from sklearn_ndcg._rows.labels import refuse_reordered

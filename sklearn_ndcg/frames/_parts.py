@@ -14,10 +14,8 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 import numpy as np
 
 from sklearn_ndcg._checks import Numbers
-from sklearn_ndcg._metrics.array_rankings import rankings_of
 from sklearn_ndcg._metrics.measure import NDCG
-from sklearn_ndcg._metrics.rankings import Rankings, WrongRows
-from sklearn_ndcg._metrics.row_names import PartNames, counted
+from sklearn_ndcg._metrics.rankings import PartNames, Rankings, WrongRows, counted, rankings_of
 from sklearn_ndcg._metrics.values import Totals, Values
 from sklearn_ndcg._rows.ids import first_rows
 from sklearn_ndcg.frames._narwhals import Column, Frame, Native, nw

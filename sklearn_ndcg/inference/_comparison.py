@@ -11,10 +11,13 @@ from numpy.typing import ArrayLike
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, Weights
 from sklearn_ndcg._lists.rows import Rows
-from sklearn_ndcg._metrics.array_rankings import rankings_of_several, refuse_beside_lists
-from sklearn_ndcg._metrics.list_rankings import ListRankings
 from sklearn_ndcg._metrics.measure import DCG, Measure, NDCGOptions
-from sklearn_ndcg._metrics.rankings import Rankings
+from sklearn_ndcg._metrics.rankings import (
+    ListRankings,
+    Rankings,
+    rankings_of_several,
+    refuse_beside_lists,
+)
 from sklearn_ndcg._rows.columns import column_names
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg.inference._options import Inference, Metric, measure_of

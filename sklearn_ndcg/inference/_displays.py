@@ -13,13 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_ndcg._checks import Floats, is_integer
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics import drawing
-from sklearn_ndcg._metrics.array_rankings import rankings_of
-from sklearn_ndcg._metrics.choices import check_curve_cutoffs
-from sklearn_ndcg._metrics.curve import MeanCurve
-from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions, known_options
-from sklearn_ndcg._metrics.queries import Queries
-from sklearn_ndcg._metrics.rankings import Rankings
-from sklearn_ndcg._metrics.values import report_undefined
+from sklearn_ndcg._metrics.choices import check_curve_cutoffs, known_options
+from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions
+from sklearn_ndcg._metrics.rankings import Rankings, rankings_of
+from sklearn_ndcg._metrics.values import MeanCurve, Queries, report_undefined
 from sklearn_ndcg._rows.columns import column_names, count_rows, take_rows
 from sklearn_ndcg._rows.label_texts import label_text
 from sklearn_ndcg._selection.responses import ResponseMethod

@@ -14,11 +14,9 @@ from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, Floats, Ints, Weights
 from sklearn_ndcg._kernels.sums import weighted_means
 from sklearn_ndcg._lists.rows import Rows
-from sklearn_ndcg._metrics.array_rankings import rankings_of
-from sklearn_ndcg._metrics.curve import to_all_cutoffs, value_blocks
 from sklearn_ndcg._metrics.measure import NDCG, Measure, NDCGOptions
-from sklearn_ndcg._metrics.queries import Queries
-from sklearn_ndcg._metrics.values import Values
+from sklearn_ndcg._metrics.rankings import rankings_of
+from sklearn_ndcg._metrics.values import Queries, Values, to_all_cutoffs, value_blocks
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg.inference import _sample, _statistics
 from sklearn_ndcg.inference._options import Inference, Metric, measure_of, tails

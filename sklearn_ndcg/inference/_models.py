@@ -20,8 +20,7 @@ from sklearn_ndcg._checks import (
     naming_ranker,
     to_host,
 )
-from sklearn_ndcg._metrics.array_rankings import rankings_of_several
-from sklearn_ndcg._metrics.rankings import Rankings
+from sklearn_ndcg._metrics.rankings import Rankings, rankings_of_several
 from sklearn_ndcg._rows.columns import count_rows, take_rows, values_by
 from sklearn_ndcg._rows.grouping import Grouping
 from sklearn_ndcg._rows.ids import columns_of_ids

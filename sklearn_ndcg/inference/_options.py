@@ -10,13 +10,13 @@ import numpy as np
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, Floats
+from sklearn_ndcg._metrics.choices import known_options
 from sklearn_ndcg._metrics.measure import (
     NDCG,
     Measure,
     NDCGOptions,
-    QueryFunction,
-    known_options,
 )
+from sklearn_ndcg._metrics.query_function import QueryFunction
 from sklearn_ndcg.inference._statistics import Method, Test
 
 Metric = Callable[..., Any]

@@ -11,9 +11,8 @@ import numpy as np
 
 from sklearn_ndcg._checks import Floats, Ids, Ints, warn
 from sklearn_ndcg._lists.pool import UNJUDGED
-from sklearn_ndcg._metrics.list_rankings import ListRankings
 from sklearn_ndcg._metrics.measure import Measure
-from sklearn_ndcg._metrics.rankings import Rankings
+from sklearn_ndcg._metrics.rankings import ListRankings, Rankings
 from sklearn_ndcg._metrics.values import refuse_weights_of_0, report_undefined
 from sklearn_ndcg._rows.grouping import as_python
 from sklearn_ndcg._rows.label_texts import shown_labels

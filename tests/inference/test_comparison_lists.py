@@ -7,8 +7,8 @@ import pytest
 from helpers import as_runs, compare_lists, compare_runs
 
 from sklearn_ndcg import CONVENTIONS, from_lists, from_trec, ndcg_score
-from sklearn_ndcg._metrics.list_rankings import ListRankings
 from sklearn_ndcg._metrics.measure import DCG
+from sklearn_ndcg._metrics.rankings import ListRankings
 from sklearn_ndcg.inference import compare_rankers, ndcg_by_segment
 
 # lists drawn at random are only partly judged and answered

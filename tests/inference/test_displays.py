@@ -58,7 +58,7 @@ def test_interval_at_each_k_is_that_of_ndcg_interval_by_t(monkeypatch, weights, 
     by_t = [ndcg_interval(y, s, k=k, method="t", confidence_level=0.8, **options) for k in cutoffs]
     expected = np.transpose([interval.confidence_interval for interval in by_t])
     assert display.interval[:, np.array(cutoffs) - 1] == pytest.approx(expected, abs=1e-12)
-    monkeypatch.setattr("sklearn_ndcg._metrics.curve._VALUES_AT_A_TIME", 70)
+    monkeypatch.setattr("sklearn_ndcg._metrics.values._VALUES_AT_A_TIME", 70)
     in_blocks = from_predictions(y, s, confidence_level=0.8, **options)
     assert in_blocks.interval == pytest.approx(display.interval, abs=1e-12)
 

@@ -9,7 +9,8 @@ from helpers import in_order
 
 from sklearn_ndcg import dcg_score, ndcg_score
 from sklearn_ndcg._metrics.choices import GainTable
-from sklearn_ndcg._metrics.measure import DCG, NDCG, QueryFunction
+from sklearn_ndcg._metrics.measure import DCG, NDCG
+from sklearn_ndcg._metrics.query_function import QueryFunction
 
 mpmath = pytest.importorskip("mpmath")
 

@@ -30,7 +30,7 @@ def only_of_curve(*data, **options):
 @pytest.mark.parametrize("k", [None, [10, 3, 10**9, 3]])
 @pytest.mark.parametrize("values_at_a_time", [1 << 22, 100])
 def test_curve_equals_the_score_at_each_cutoff(undefined, k, values_at_a_time, monkeypatch):
-    monkeypatch.setattr("sklearn_ndcg._metrics.curve._VALUES_AT_A_TIME", values_at_a_time)
+    monkeypatch.setattr("sklearn_ndcg._metrics.values._VALUES_AT_A_TIME", values_at_a_time)
     y_true, y_score, groups = ragged_rows(1)
     weight = np.random.default_rng(0).random(len(groups))
     options = {"groups": groups, "ties": "worst", "sample_weight": weight, "undefined": undefined}

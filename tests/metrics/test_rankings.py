@@ -8,9 +8,8 @@ import pytest
 from helpers import graded_rows
 
 from sklearn_ndcg import from_lists, ndcg_samples
-from sklearn_ndcg._metrics.array_rankings import rankings_of, rankings_of_several
-from sklearn_ndcg._metrics.list_rankings import ListRankings
 from sklearn_ndcg._metrics.measure import NDCG
+from sklearn_ndcg._metrics.rankings import ListRankings, rankings_of, rankings_of_several
 
 NAN, INF = np.nan, np.inf
 

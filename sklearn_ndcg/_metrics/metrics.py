@@ -17,12 +17,10 @@ from sklearn_ndcg._checks import (
     names_groups,
 )
 from sklearn_ndcg._lists.rows import Rows
-from sklearn_ndcg._metrics.array_rankings import rankings_of
 from sklearn_ndcg._metrics.choices import check_curve_cutoffs
-from sklearn_ndcg._metrics.curve import MeanCurve
 from sklearn_ndcg._metrics.measure import DCG, NDCG
-from sklearn_ndcg._metrics.rankings import Rankings
-from sklearn_ndcg._metrics.values import report_undefined
+from sklearn_ndcg._metrics.rankings import Rankings, rankings_of
+from sklearn_ndcg._metrics.values import MeanCurve, report_undefined
 
 
 def _samples(measure: DCG, rankings: Rankings) -> Floats:
