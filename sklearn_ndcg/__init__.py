@@ -19,8 +19,7 @@ import sklearn
 from sklearn_ndcg import _checks, _kernels
 from sklearn_ndcg import inference as inference
 from sklearn_ndcg._lists.formats import from_lists, from_trec
-from sklearn_ndcg._lists.pool import Pool
-from sklearn_ndcg._lists.ranked import Ranked, Truths
+from sklearn_ndcg._lists.ranked import Ranked
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.choices import GainTable, log_discount
 from sklearn_ndcg._metrics.conventions import CONVENTIONS
@@ -88,7 +87,7 @@ __all__ = [
 ]  # fmt: skip
 # classes of what public objects hold, so that pickles name this module and no private one
 _held = (
-    DCG, NDCG, Change, Explanation, GainTable, Pool, QueryExplanation, QueryFunction,
-    Ranked, Rows, Truths, log_discount,
+    DCG, NDCG, Change, Explanation, GainTable, QueryExplanation, QueryFunction,
+    Ranked, Rows, log_discount,
 )  # fmt: skip
 _checks.publish(globals(), "__version__", "frames", "inference", held=_held)

@@ -142,12 +142,10 @@ HELD = {
     "Explanation",
     "GainTable",
     "NDCG",
-    "Pool",
     "QueryExplanation",
     "QueryFunction",
     "Ranked",
     "Rows",
-    "Truths",
     "log_discount",
 }
 

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, get_args
+from itertools import chain
+from typing import Any, Literal, get_args
 
-from sklearn_ndcg._checks import Cutoff, check_choice, check_cutoff
+import numpy as np
+
+from sklearn_ndcg._checks import Cutoff, Ids, Ints, check_choice, check_cutoff, is_integer, warn
+from sklearn_ndcg._lists import identity, reading
 from sklearn_ndcg._lists.files import FilePath
-from sklearn_ndcg._lists.pool import Unanswered, pool_lists, pool_runs
-from sklearn_ndcg._lists.reading import Convention, Duplicates
-from sklearn_ndcg._lists.rows import Rows, Unjudged
+from sklearn_ndcg._lists.reading import ByQuery, Convention, Duplicates
+from sklearn_ndcg._lists.rows import NO_LIST, UNJUDGED, Rows, Unjudged
+from sklearn_ndcg._rows.grouping import Grouping
+
+Unanswered = Literal["zero", "omit"]
+_WIDEST = 64  # characters of ids in an array of text; longer ids are shared objects
 
 
 def from_lists(
@@ -143,10 +151,16 @@ def from_lists(
     >>> ndcg_score(from_lists({"Ann": "Big", "Bob": "Clue"}, lists, k=10))
     0.8154...
     """
-    check_choice("unjudged", unjudged, get_args(Unjudged))
+    _check_options(unanswered, unjudged, duplicates)
     k, by_ranker = check_cutoff(k), _rankers(recommended, rankers, "recommended", "rankers")
-    pool = pool_lists(relevant, by_ranker, unanswered, duplicates, k, unjudged)
-    return Rows(pool, k, unjudged, "relevant")
+    truths, lists, are_numbered = reading.by_query(relevant, by_ranker)
+    every = _every_query(truths, lists)
+    queries = _to_score(every, lists, unanswered)
+    ranked = reading.read_all(truths, lists, queries, duplicates, _last_rank(k, unjudged))
+    identity.check(truths, lists, ranked)
+    labels, order = _by_label(queries)
+    left_out = {NO_LIST: len(every) - len(queries)}
+    return Rows(ranked, k, unjudged, "relevant", queries, labels, order, left_out, are_numbered)
 
 
 def from_trec(
@@ -265,10 +279,26 @@ def from_trec(
     ...     ndcg_score(from_trec(qrels, run, k=10))
     0.9502...
     """
-    check_choice("unjudged", unjudged, get_args(Unjudged))
+    _check_options(unanswered, unjudged, duplicates)
+    check_choice("convention", convention, get_args(Convention))
     k, by_ranker = check_cutoff(k), _rankers(run, runs, "run", "runs")
-    pool = pool_runs(qrels, by_ranker, unanswered, duplicates, convention, k, unjudged)
-    return Rows(pool, k, unjudged, "qrels")
+    truths, lists = reading.trec_lists(qrels, by_ranker, duplicates, convention)
+    every = _every_query(truths, lists)
+    judged = [query for query in every if query in truths]
+    queries = _to_score(judged, lists, unanswered)
+    ranked = reading.read_all(truths, lists, queries, duplicates, _last_rank(k, unjudged))
+    identity.check(truths, lists, ranked)
+    labels, order = _by_label(queries)
+    if unanswered == "zero" and len(lists) == 1:
+        _warn_of_unanswered(truths, *lists.values())
+    left_out = {UNJUDGED: len(every) - len(judged), NO_LIST: len(judged) - len(queries)}
+    return Rows(ranked, k, unjudged, "qrels", queries, labels, order, left_out, False)
+
+
+def _check_options(unanswered: str, unjudged: str, duplicates: str) -> None:
+    check_choice("unjudged", unjudged, get_args(Unjudged))
+    check_choice("unanswered", unanswered, get_args(Unanswered))
+    check_choice("duplicates", duplicates, get_args(Duplicates))
 
 
 def _rankers(one: Any, several: Any, name: str, plural: str) -> Mapping[Hashable, Any]:
@@ -287,3 +317,56 @@ def _rankers(one: Any, several: Any, name: str, plural: str) -> Mapping[Hashable
             f"{plural}={{name: {name}}}."
         )
     return several
+
+
+def _every_query(truths: ByQuery, lists: Mapping[Hashable, ByQuery]) -> list[Hashable]:
+    """The queries that have a list or a truth."""
+    return list(dict.fromkeys(chain(*lists.values(), truths)))
+
+
+def _to_score(
+    queries: list[Hashable], lists: Mapping[Hashable, ByQuery], unanswered: str
+) -> list[Hashable]:
+    """Those of the queries that have rows."""
+    scored = queries
+    if unanswered == "omit":
+        answered = set(queries).intersection(*lists.values())
+        scored = [query for query in queries if query in answered]
+    if not scored:
+        left_out = f": all {len(queries)} lack a list and are left out" if queries else ""
+        raise ValueError(f"No query is left to score{left_out}.")
+    return scored
+
+
+def _last_rank(k: Cutoff, unjudged: str) -> int | None:
+    """The last rank that is read; None for all, as later documents may move up."""
+    return min(k, sys.maxsize) if is_integer(k) and unjudged == "zero" else None
+
+
+def _by_label(queries: list[Any]) -> tuple[Ids, Ints]:
+    """Sorted labels of queries, and the positions that they come from.
+
+    Labels are integers or short text, any other ids are objects.
+    """
+    kinds, labels = set(map(type, queries)), np.fromiter(queries, dtype=object, count=len(queries))
+    # an array of text would cut off a NUL at the end
+    if kinds == {str} and max(map(len, queries)) <= _WIDEST and "\0" not in "".join(queries):
+        labels = np.array(queries)
+    elif kinds == {int} and (numbers := np.array(queries)).dtype.kind in "iu":
+        labels = numbers
+    if labels.dtype != object:  # they are all different
+        order = np.argsort(labels, kind="stable")
+        return labels[order], order
+    by_label = Grouping.of_ids(labels, len(queries), name="queries")
+    return by_label.labels, by_label.row_order()
+
+
+def _warn_of_unanswered(truths: ByQuery, run: ByQuery) -> None:
+    """Warn if a run lacks more than half of the judged queries."""
+    n_missing = sum(query not in run for query in truths)
+    if 2 * n_missing > len(truths):
+        warn(
+            f"The run has documents for {len(truths) - n_missing} of the {len(truths)} judged "
+            "queries; the others count as 0, as with trec_eval's -c. If it was not asked all of "
+            "them, pass unanswered='omit'."
+        )

@@ -42,14 +42,14 @@ def check(
     for name, ranker in read.items():
         if ranker.is_listed.any():
             continue
-        expected = _every_id(truths, ranker.truths.ids)
+        expected = _every_id(truths, ranker.truth_ids)
         returned = _every_id(lists[name], ranker.ids)
         with _checks.naming_ranker(name, lists):
             _refuse_types("queries", truths, lists[name])
             if not expected.keys().isdisjoint(returned):
                 continue
             _refuse_types("documents", expected, returned)
-        n_both = np.count_nonzero((ranker.truths.lengths > 0) & (ranker.lengths > 0))
+        n_both = np.count_nonzero((ranker.truth_lengths > 0) & (ranker.lengths > 0))
         if n_both >= _ENOUGH:
             strangers[name] = n_both, next(iter(expected)), next(iter(returned))
     if strangers:

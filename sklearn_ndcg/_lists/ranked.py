@@ -1,4 +1,4 @@
-"""The one form of what was read: the truths of all queries, and the rows of each ranker."""
+"""The one form of what was read of a ranker, and the rows that follow from it."""
 
 from __future__ import annotations
 
@@ -14,27 +14,24 @@ from sklearn_ndcg._kernels.numpy_kernels import as_grades
 from sklearn_ndcg._rows.grouping import kept_runs, starts_of
 
 
-@dataclass(frozen=True, eq=False)
-class Truths:
-    """The ids in the truths, one query after another, and their grades: NaN if unjudged."""
-
-    ids: list[Hashable]
-    grades: Floats
-    lengths: Ints
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ranked:
-    """The rows of one ranker: for each query its list, best first, then what else is in the truth.
+    """What was read of one ranker: for each query its truth and its list, best first.
 
-    A query with neither has one row, which is never scored: a filler. `ids` and `lengths` are those
-    of the lists, one query after another. `ranks` has the rank, counted from 0, of each id in the
-    truths, or -1 if it is not in the list. `repeats` are the positions among `ids` of those that
-    are in the list for a second time, and `firsts` where they were the first time. `is_cut` says
-    whether a list is longer than what was read of it.
+    Its rows are the list, and then what else is in the truth. A query with neither has one row,
+    which is never scored: a filler.
+
+    `truth_ids` and their `grades`, NaN if unjudged, are those of the truths, one query after
+    another, which rankers share; `ids` are those of the lists. `truth_lengths` and `lengths` say
+    how many each query has. `ranks` has the rank, counted from 0, of each id in the truths, or -1
+    if it is not in the list. `repeats` are the positions among `ids` of those that are in the list
+    for a second time, and `firsts` where they were the first time. `is_cut` says whether a list is
+    longer than what was read of it.
     """
 
-    truths: Truths
+    truth_ids: list[Hashable]
+    grades: Floats
+    truth_lengths: Ints
     ids: list[Hashable]
     lengths: Ints
     ranks: Ints
@@ -50,13 +47,13 @@ class Ranked:
     @cached_property
     def _n_listed(self) -> Ints:
         """How many ids in the truth of each query are in its list."""
-        lengths = self.truths.lengths
+        lengths = self.truth_lengths
         return kept_runs(self.is_listed, starts_of(lengths), lengths)[1]
 
     @cached_property
     def n_rows(self) -> Ints:
         """The number of rows of each query."""
-        n_rows: Ints = np.maximum(self.lengths + self.truths.lengths - self._n_listed, 1)
+        n_rows: Ints = np.maximum(self.lengths + self.truth_lengths - self._n_listed, 1)
         return n_rows
 
     @cached_property
@@ -67,7 +64,7 @@ class Ranked:
     @cached_property
     def _fillers(self) -> Ints:
         """The rows of queries without documents."""
-        return np.asarray(self.starts[self.lengths + self.truths.lengths == 0])
+        return np.asarray(self.starts[self.lengths + self.truth_lengths == 0])
 
     @cached_property
     def _in_list(self) -> Mask:
@@ -93,7 +90,7 @@ class Ranked:
     @cached_property
     def judged(self) -> Mask:
         """Which rows have a grade; of repeats the document."""
-        judged = self._by_row(~np.isnan(self.truths.grades), False)
+        judged = self._by_row(~np.isnan(self.grades), False)
         if self.has_repeats:
             rows = np.flatnonzero(self._in_list)
             judged[rows[self.repeats]] = judged[rows[self.firsts]]
@@ -102,13 +99,13 @@ class Ranked:
     @cached_property
     def relevance(self) -> Floats:
         """The grade of each row, NaN if it is unjudged, and 0 if the document was there before."""
-        relevance = self._by_row(self.truths.grades, np.nan)
+        relevance = self._by_row(self.grades, np.nan)
         relevance[self.judged & np.isnan(relevance)] = 0
         return relevance
 
     def relevance_or_0(self) -> Numbers:
         """The same with 0 for NaN, as uint8 if all are grades from 0 to 255."""
-        relevance = np.nan_to_num(self.truths.grades)
+        relevance = np.nan_to_num(self.grades)
         grades = as_grades(relevance)
         return self._by_row(relevance if grades is None else grades, 0)
 
@@ -122,7 +119,7 @@ class Ranked:
         """The id of each row, None in fillers."""
         ids = np.full(len(self._in_list), None, dtype=object)
         ids[self._in_list] = np.fromiter(self.ids, dtype=object, count=len(self.ids))
-        others = compress(self.truths.ids, (~self.is_listed).tolist())
+        others = compress(self.truth_ids, (~self.is_listed).tolist())
         ids[self._in_truth_only] = np.fromiter(others, dtype=object)
         return ids
 

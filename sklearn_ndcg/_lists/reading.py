@@ -23,7 +23,7 @@ import numpy as np
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Floats, Ints, Mask
 from sklearn_ndcg._lists.files import read_trec
-from sklearn_ndcg._lists.ranked import Ranked, Truths
+from sklearn_ndcg._lists.ranked import Ranked
 from sklearn_ndcg._rows import containers
 from sklearn_ndcg._rows.label_texts import cut, shown_id
 
@@ -250,7 +250,7 @@ def read_all(
     duplicates: str,
     k: int | None,
 ) -> dict[Id, Ranked]:
-    """The checked rows of each ranker: the truths, and the first k ids of its lists, by query."""
+    """What was read of each ranker, checked: the truths, and the first k ids of its lists."""
     judged: dict[Id, Mapping[Id, object]] = {}
     ids: list[Id] = []
 
@@ -269,8 +269,8 @@ def read_all(
         with _checks.naming_ranker(name, rankers):
             read[name] = _read_lists(lists, truth_of, duplicates, k)
     lengths: Ints = np.array(list(map(len, judged.values())), dtype=np.intp)
-    every_truth = Truths(ids, as_floats(judged, "relevant"), lengths)
-    return {name: Ranked(every_truth, *lists) for name, lists in read.items()}
+    grades = as_floats(judged, "relevant")
+    return {name: Ranked(ids, grades, lengths, *lists) for name, lists in read.items()}
 
 
 def _read_lists(
@@ -455,7 +455,7 @@ def _check_ids(ids: Iterable[Id], name: str, query: Id) -> None:
         raise ValueError(f"{name} has {which}: leave missing ids out.")
 
 
-def judgements(qrels: object, duplicates: str) -> tuple[Nested, list[float]]:
+def _judgements(qrels: object, duplicates: str) -> tuple[Nested, list[float]]:
     """Judgements by query, and those that are not whole numbers.
 
     Documents of negative relevance are unjudged: NaN.
@@ -473,9 +473,21 @@ def judgements(qrels: object, duplicates: str) -> tuple[Nested, list[float]]:
     return relevant, fractions
 
 
-def ranked_run(
+def trec_lists(
+    qrels: object, runs: Mapping[Id, object], duplicates: str, convention: str
+) -> tuple[Nested, dict[Id, ByQuery]]:
+    """Judgements by query, and the lists of each ranker in the order of its scores."""
+    relevant, fractions = _judgements(qrels, duplicates)
+    lists: dict[Id, ByQuery] = {}
+    for name, run in runs.items():
+        with _checks.naming_ranker(name, runs):
+            lists[name] = _ranked_run(relevant, fractions, run, duplicates, convention)
+    return relevant, lists
+
+
+def _ranked_run(
     relevant: Nested, fractions: list[float], run: object, duplicates: str, convention: str
-) -> Mapping[str, Collection[str]]:
+) -> ByQuery:
     """The documents of each query, those that are judged ordered as trec_eval orders them."""
     lower: Scored = {}
     nested = _nested(run, "run", "score", duplicates, lower)

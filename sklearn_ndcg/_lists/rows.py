@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import islice
 from typing import Any, Literal, NamedTuple
@@ -13,13 +13,14 @@ import numpy as np
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, Floats, Ids, Ints
-from sklearn_ndcg._lists.pool import Pool
 from sklearn_ndcg._lists.ranked import Ranked, scores_down
+from sklearn_ndcg._rows import containers
 from sklearn_ndcg._rows.grouping import kept_runs
 from sklearn_ndcg._rows.ids import first_rows
-from sklearn_ndcg._rows.label_texts import count_of_queries, shown_labels
+from sklearn_ndcg._rows.label_texts import count_of_queries, shown_id, shown_labels
 
 Unjudged = Literal["zero", "omit"]
+UNJUDGED, NO_LIST = "nothing judged", "no list"  # why a query is left out
 _READERS = {"relevant": "from_lists", "qrels": "from_trec"}
 _NO_DOCUMENT, _NOT_THERE = (None, 0), (np.nan, -np.inf)  # a row of a table that is joined
 
@@ -81,17 +82,25 @@ class Rows:
     2       0   a     2.0 -inf -1.0
     """
 
-    pool: Pool
+    _ranked: dict[Hashable, Ranked]  # for the same queries
     k: Cutoff
     unjudged: Unjudged
-    relevance_name: str  # of the argument that has the relevance
+    _relevance_name: str  # of the argument that has the relevance
+    _queries: list[Any]
+    _labels: Ids  # of the queries, sorted
+    _order: Ints  # the positions among the queries that the labels come from
+    _left_out: dict[str, int]  # how many queries have no rows, by reason
+    _are_numbered: bool  # so that values of queries may come as a sequence
 
     def __repr__(self) -> str:
-        n_queries, n_rankers = len(self.pool.queries), len(self.rankers)
-        of = count_of_queries(n_queries, ",")
+        of, n_rankers = count_of_queries(len(self._queries), ","), len(self.rankers)
         if self.rankers != [None]:
             of += f" and {n_rankers} ranker{'s' * (n_rankers > 1)}, {shown_labels(self.rankers)}"
         return f"Rows of {of}" + (f", k={self.k!r}" if self.k is not None else "")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What was read, without the table of it."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     __iter__ = None  # they do not unpack, although they have __getitem__
 
@@ -101,12 +110,12 @@ class Rows:
             raise KeyError("The rows are of one ranker, which has no name.")
         if ranker not in self.rankers:
             raise KeyError(f"{ranker!r} is not one of the rankers {self.rankers}.")
-        return Rows(self.pool.of_ranker(ranker), self.k, self.unjudged, self.relevance_name)
+        return replace(self, _ranked={ranker: self._ranked[ranker]})
 
     @property
     def rankers(self) -> list[Hashable]:
         """The names of the rankers; [None] of a single one without a name."""
-        return list(self.pool.rankers)
+        return list(self._ranked)
 
     @property
     def y_true(self) -> Floats:
@@ -127,7 +136,7 @@ class Rows:
     @property
     def groups(self) -> Ids:
         """The query of each document."""
-        labels = self.pool.labels[first_rows(self.pool.order)]
+        labels = self._labels[first_rows(self._order)]
         return np.repeat(labels, self._table.n_rows)
 
     def to_frame(self) -> Any:
@@ -152,21 +161,58 @@ class Rows:
         if k is None or not _checks.is_integer(self.k):
             return self.k if k is None else k
         if k == "retrieved":
-            rankers = self.pool.rankers.values()
-            is_beyond = any(ranker.is_cut or ranker.lengths.max() > self.k for ranker in rankers)
+            every = self._ranked.values()
+            is_beyond = any(ranker.is_cut or ranker.lengths.max() > self.k for ranker in every)
         else:
             is_beyond = k > self.k
         if is_beyond:
             raise ValueError(
                 f"k must be at most {self.k}, got {k!r}: the lists were read with k={self.k}. Read "
-                f"them again with {_READERS[self.relevance_name]}(..., k={k!r}), or without k."
+                f"them again with {_READERS[self._relevance_name]}(..., k={k!r}), or without k."
             )
         return k
+
+    def _by_query(self, values: Any, name: str, needed: Collection[Any]) -> dict[Any, Any]:
+        """The value of each query: an entry of a mapping or, if queries have numbers, a list's.
+
+        A pandas Series is a mapping from its index. A mapping may lack queries that are not needed.
+        """
+        if containers.is_pandas(values) and values.ndim == 1:
+            if not values.index.is_unique:
+                raise ValueError(
+                    f"{name} must have one value for each query, but its index repeats."
+                )
+            values = values.to_dict()
+        if isinstance(values, Mapping):
+            missing = [query for query in needed if query not in values]
+            if missing:
+                raise ValueError(
+                    f"{name} must have an entry for each query, but lacks {len(missing)}, for "
+                    f"example {shown_id(missing[0])}."
+                )
+            return {query: values[query] for query in self._queries if query in values}
+        if not self._are_numbered:
+            raise TypeError(
+                f"{name} must be a mapping from query to its value, got {type(values).__name__}."
+            )
+        is_array = containers.converts_to_array(values) and np.ndim(values) == 1
+        if not is_array and (isinstance(values, str) or not isinstance(values, Sequence)):
+            raise TypeError(
+                f"{name} must have one value for each query, in a mapping, a Series, a list or a "
+                f"1-D array, got {type(values).__name__}. Several columns are tuples."
+            )
+        listed = list(values)
+        if len(listed) != len(self._queries):
+            raise ValueError(
+                f"{name} must have one value for each of the {len(self._queries)} queries, got "
+                f"{len(listed)}."
+            )
+        return dict(zip(self._queries, listed, strict=True))
 
     @cached_property
     def _table(self) -> _Table:
         """The rows of one ranker, or those of several with each document once."""
-        tables = [self._table_of(ranker) for ranker in self.pool.rankers.values()]
+        tables = [self._table_of(ranker) for ranker in self._ranked.values()]
         table = tables[0] if len(tables) == 1 else _joined(tables)
         for array in (table.y_true, table.ids, *table.scores):
             array.flags.writeable = False  # a change would not reach what is scored

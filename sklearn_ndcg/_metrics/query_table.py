@@ -246,7 +246,7 @@ def explain_query(
     number = _number_of(query, labels)
     if isinstance(y_true, Rows):
         refuse_beside_lists(ids=ids)
-        [ranker] = y_true.pool.rankers.values()
+        [ranker] = y_true._ranked.values()
         names = ranker.row_ids[rankings.rows_of_query(number)]
     else:
         names = _names(ids, y_true, rankings.shape)[rankings.rows_of_query(number)]

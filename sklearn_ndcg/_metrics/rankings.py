@@ -24,7 +24,6 @@ from sklearn_ndcg._checks import (
 )
 from sklearn_ndcg._kernels.numpy_kernels import as_grades, look_up
 from sklearn_ndcg._kernels.sums import exact_sum
-from sklearn_ndcg._lists.pool import Pool
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics import inputs
 from sklearn_ndcg._metrics.measure import DCG, Measure
@@ -111,15 +110,15 @@ class ArrayNames:
 class ListNames:
     """Rows of ranked lists, which are in a query."""
 
-    pool: Pool
+    lists: Rows
     relevance_name: str
 
     def describe(self, mask: Mask, what: str = "document", plural: str = "documents") -> str:
         """How many rows a mask selects, and the query and the document of the first."""
         row, n = int(mask.argmax()), int(np.count_nonzero(mask))
-        ranker, *_ = self.pool.rankers.values()
+        ranker, *_ = self.lists._ranked.values()
         number = int(np.searchsorted(ranker.starts, row, side="right")) - 1
-        query = shown_labels([self.pool.queries[number]])
+        query = shown_labels([self.lists._queries[number]])
         document = f", document {ranker.row_ids[row]!r}"
         return counted(n, what, plural, query) + document
 
@@ -480,8 +479,8 @@ class ListRankings(Rankings):
         """The rows of one or several rankers, with weights of queries."""
         if sample_weight is None:
             return cls._of(lists, None)
-        queries = lists.pool.queries
-        by_query = list(lists.pool.per_query(sample_weight, "sample_weight", queries).values())
+        queries = lists._queries
+        by_query = list(lists._by_query(sample_weight, "sample_weight", queries).values())
         return cls._of(lists, inputs.row_weights(by_query, len(queries), queries))
 
     @classmethod
@@ -498,15 +497,15 @@ class ListRankings(Rankings):
     @classmethod
     def _of(cls, lists: Rows, weight: Floats | None) -> ListRankings:
         """The rows of lists whose queries have these weights."""
-        pool = lists.pool
-        ranked, *_ = pool.rankers.values()
+        ranked, *_ = lists._ranked.values()
+        order = lists._order
         judged, repeats = ranked.judged, ranked.is_repeat()
         is_zero = lists.unjudged == "zero"
         rows, graded = with_judged(ranked.relevance_or_0() if is_zero else ranked.relevance)
         if repeats is not None:  # the gain of 0 may not be 0
             rows = rows.astype(np.float64)
             graded = ~repeats if graded is None else graded & ~repeats
-        scores = {name: ranker.scores for name, ranker in pool.rankers.items()}
+        scores = {name: ranker.scores for name, ranker in lists._ranked.items()}
         if len(scores) == 1:  # whose name does not matter
             scores = dict.fromkeys([None], *scores.values())
         return cls(
@@ -514,9 +513,9 @@ class ListRankings(Rankings):
             graded=graded,
             judged=None if judged.all() else judged,
             scores=scores,
-            grouping=Grouping(pool.labels, ranked.starts[pool.order], ranked.n_rows[pool.order]),
+            grouping=Grouping(lists._labels, ranked.starts[order], ranked.n_rows[order]),
             weight=None if weight is None else np.repeat(weight, ranked.n_rows),
-            names=ListNames(pool, lists.relevance_name),
+            names=ListNames(lists, lists._relevance_name),
             lists=lists,
             fillers=ranked.fillers(),
             repeats=repeats,
@@ -527,7 +526,7 @@ class ListRankings(Rankings):
         """The rows of each ranker: what it returned, and the truths."""
         if len(self.scores) == 1:
             return [self]
-        first, *_ = self.lists.pool.rankers.values()
+        first, *_ = self.lists._ranked.values()
         weight = None if self.weight is None else self.weight[first.starts]
         return [self._of(self.lists[name], weight) for name in self.scores]
 
@@ -575,9 +574,9 @@ class ListRankings(Rankings):
 
         A query needs no label if its weight is 0; without one its position is -1.
         """
-        pool = self.lists.pool
-        queries = [pool.queries[number] for number in pool.order]
-        by_query = pool.per_query(ids, name, list(compress(queries, weight)))
+        lists = self.lists
+        queries = [lists._queries[number] for number in lists._order]
+        by_query = lists._by_query(ids, name, list(compress(queries, weight)))
         labels, codes = labels_of(list(by_query.values()), len(by_query), name)
         code_of = dict(zip(by_query, codes, strict=True))
         return labels, np.array([code_of.get(query, -1) for query in queries])

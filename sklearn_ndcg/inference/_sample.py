@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_ndcg._checks import Floats, Ids, Ints, warn
-from sklearn_ndcg._lists.pool import UNJUDGED
+from sklearn_ndcg._lists.rows import UNJUDGED
 from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg._metrics.rankings import ListRankings, Rankings
 from sklearn_ndcg._metrics.values import refuse_weights_of_0, report_undefined
@@ -78,7 +78,7 @@ class Sample:
         check_sample_size(sample.unit_weights, n_queries, clustered)
         if isinstance(rankings, ListRankings):
             n = np.count_nonzero((weight == 0) & ~rankings.has_judgements())
-            left_out = Counter(rankings.lists.pool.left_out)
+            left_out = Counter(rankings.lists._left_out)
             left_out.update({UNJUDGED: n, "nothing relevant, or no weight": sample.n_left_out - n})
             sample = replace(sample, n_left_out=left_out.total(), left_out=+left_out)
         return sample

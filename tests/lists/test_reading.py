@@ -204,7 +204,7 @@ OMITTED = {
 def test_a_list_is_read_to_rank_k_after_repeated_ids_are_left_out(listed, k, ids, has_more):
     rows = from_lists({"q": {"z": 1}}, {"q": listed}, duplicates="omit", k=k)
     assert rows.ids.tolist() == [*ids, "z"]
-    [ranker] = rows.pool.rankers.values()
+    [ranker] = rows._ranked.values()
     assert ranker.is_cut == has_more
     if k is not None and not has_more:
         whole = from_lists({"q": {"z": 1}}, {"q": listed}, duplicates="omit")
