@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Discount, Floats, Ints, Mask, Undefined, Unjudged
@@ -42,12 +43,33 @@ class log_discount:  # noqa: N801  (a discount: used and shown like a function)
 
 
 class UndefinedRule(NamedTuple):
-    """The value of undefined queries, nan if they are left out, and what is said of them."""
+    """The value of undefined queries, nan if they are left out, and what is said of them.
+
+    `name` is what is undefined, and `cause` says why.
+    """
 
     value: float
     warns: bool = False
     raises: bool = False
+    name: str = ""
     cause: str = ""
+
+    def report(self, n_undefined: int, n_queries: int) -> None:
+        """Warn of undefined queries, or raise."""
+        if not n_undefined or not (self.warns or self.raises):
+            return
+        value = self.value or 0.0  # not -0.0
+        undefined = f"{self.name} is undefined for {n_undefined} of {n_queries} queries{self.cause}"
+        if self.raises:
+            raise ValueError(
+                f"{undefined}. Pass undefined='omit' to leave them out of the mean, or"
+                " a number as their value."
+            )
+        _checks.warn(
+            f"{undefined}, and is set to {value} there. Pass "
+            f"undefined={value} to keep that, another number, or 'omit' to leave them out.",
+            UndefinedMetricWarning,
+        )
 
 
 # The names that `gain`, `discount`, `ties`, `unjudged` and `undefined` take. A new one is an entry
@@ -164,11 +186,11 @@ def check(measure: object, limits: tuple[float, float] = (0, 0)) -> None:
             _checks.check_choice(option, value, tuple(names), others.get(option, ""))
 
 
-def undefined_rule(undefined: Undefined) -> UndefinedRule:
-    """What a name or a number says of undefined queries."""
+def undefined_rule(undefined: Undefined, name: str, cause: str = "") -> UndefinedRule:
+    """What a name or a number says of queries for which something is undefined."""
     if isinstance(undefined, str):
-        return UNDEFINED[undefined]
-    return UndefinedRule(float(undefined))
+        return UNDEFINED[undefined]._replace(name=name, cause=cause)
+    return UndefinedRule(float(undefined), name=name, cause=cause)
 
 
 def discount_to_base(base: float, discount: Discount) -> log_discount:

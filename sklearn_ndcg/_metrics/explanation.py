@@ -291,8 +291,8 @@ def explain_difference(
     values = [rankings.evaluate(step, warn=step is start) for step in measures]
     for ends in (values[0], values[-1]):  # a step between does not raise
         ends.report_undefined()
-    ndcg = np.array([step.means()[0] for step in values])
-    by_query = np.hstack([step.filled() for step in values]).T
+    ndcg = np.array([step.mean() for step in values])
+    by_query = np.array([step.filled() for step in values])
     shares = _shares(by_query, np.array([step.weight for step in values]))
     return Explanation(
         first=first if isinstance(first, str) else "first",

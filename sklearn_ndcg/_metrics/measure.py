@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import InitVar, dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Protocol, Self, TypedDict
@@ -24,7 +24,7 @@ from sklearn_ndcg._checks import (
 from sklearn_ndcg._kernels.numpy_kernels import TieRule
 from sklearn_ndcg._metrics import choices
 from sklearn_ndcg._metrics.choices import GainTable, UndefinedRule
-from sklearn_ndcg._metrics.values import Queries
+from sklearn_ndcg._metrics.values import Queries, Values, ValuesAtCutoffs
 
 
 class DCGOptions(TypedDict, total=False):
@@ -50,7 +50,14 @@ class ExplanationOptions(NDCGOptions, total=False):
 
 
 class Measure(Protocol):
-    """What is computed for each query: `DCG`, `NDCG` or `QueryFunction`."""
+    """What is computed for each query: `DCG`, `NDCG` or `QueryFunction`.
+
+    `limits` are the lowest and the highest value that it may have, and `gain_of_unjudged` is the
+    gain of documents without a relevance that stay in the ranking.
+    """
+
+    limits: ClassVar[tuple[float, float]]
+    gain_of_unjudged: ClassVar[float]
 
     @property
     def name(self) -> str:
@@ -64,16 +71,8 @@ class Measure(Protocol):
         """The cutoff."""
 
     @property
-    def limits(self) -> tuple[float, float]:
-        """The lowest and the highest value that it may have."""
-
-    @property
     def unjudged(self) -> Unjudged:
         """What is done about documents without a relevance."""
-
-    @property
-    def gain_of_unjudged(self) -> float:
-        """The gain of documents without a relevance that stay in the ranking."""
 
     @property
     def undefined_rule(self) -> UndefinedRule:
@@ -94,7 +93,7 @@ class Measure(Protocol):
         """Gains of the grades 0..highest; None if they are not known before the relevance is."""
 
     def values(self, queries: Queries) -> Floats:
-        """The value of each query, shape (n_queries, 1), nan where it is undefined."""
+        """The value of each query, nan where it is undefined."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -114,8 +113,8 @@ class DCG:
     unjudged: Unjudged = "raise"
     tie_order: Ties = field(init=False, repr=False, compare=False)
 
-    limits: ClassVar = (-np.inf, np.inf)
-    gain_of_unjudged: ClassVar = 0.0
+    limits: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
+    gain_of_unjudged: ClassVar[float] = 0.0
 
     def __post_init__(self, log_base: float) -> None:
         # a frozen dataclass sets its own fields only in this way
@@ -172,7 +171,7 @@ class DCG:
     def values(self, queries: Queries) -> Floats:
         """DCG of each query."""
         ends = queries.ends(self.k)
-        return queries.dcg(self.discounts_to(ends, queries), ends, self.tie_rule)
+        return queries.dcg(self.discounts(int(ends[-1])), ends, self.tie_rule).ravel()
 
     def gains(
         self,
@@ -201,12 +200,8 @@ class DCG:
             return None
         return gains if gains.min() >= 0 else None
 
-    def discounts_to(self, ends: Ints, queries: Queries) -> Floats:
-        """Discounts of all ranks that count at some cutoffs; a callable gets these ranks."""
-        return self.discounts(min(int(ends[-1]), queries.longest))
-
     def discounts(self, n: int) -> Floats:
-        """Discounts of the ranks 1..n."""
+        """Discounts of the ranks 1..n; a callable gets these ranks."""
         ranks = np.arange(1, n + 1)
         if isinstance(self.discount, str):
             discounts = choices.DISCOUNTS[self.discount](ranks.astype(np.float64))
@@ -230,7 +225,7 @@ class NDCG(DCG):
 
     undefined: Undefined = "warn"
 
-    limits: ClassVar = (0.0, 1.0)
+    limits: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     @classmethod
     def of(
@@ -246,37 +241,42 @@ class NDCG(DCG):
     @property
     def undefined_rule(self) -> UndefinedRule:
         """What is done about queries without a relevant document."""
-        rule = choices.undefined_rule(self.undefined)
-        return rule._replace(cause=", which have no relevant document")
+        cause = ", which have no relevant document"
+        return choices.undefined_rule(self.undefined, self.name, cause)
 
     def values(self, queries: Queries) -> Floats:
         """DCG over ideal DCG, nan if a query has no relevant document."""
-        return self.ratio(*self.dcg_and_ideal(queries))
+        return self.ratio(*self.dcg_and_ideal(queries)).ravel()
 
-    def dcg_and_ideal(self, queries: Queries) -> tuple[Floats, Floats]:
-        """DCG of each query, and that of its best order (the ideal DCG)."""
-        ends, ideal_ends = queries.ends(self.k), None
-        if self.k == "retrieved":
+    def dcg_and_ideal(
+        self, queries: Queries, cutoffs: Ints | None = None, discount: Floats | None = None
+    ) -> tuple[Floats, Floats]:
+        """DCG of each query, and that of its best order (the ideal DCG): a row for each cutoff.
+
+        The cutoffs, which ascend and differ, are by default that of the measure. `discount` may
+        have more ranks than these need.
+        """
+        ends = ideal_ends = queries.ends(self.k) if cutoffs is None else cutoffs
+        if cutoffs is None and self.k == "retrieved":
             # with none retrieved the DCG is 0, and the ideal at 1 shows whether NDCG is defined
             ideal_ends = np.maximum(queries.n_retrieved(), 1)[:, np.newaxis]
-        return self.dcg_and_ideal_at(ends, self.discounts_to(ends, queries), queries, ideal_ends)
+        if discount is None:
+            discount = self.discounts(int(ends[-1]))
+        dcg = queries.dcg(discount, ends, self.tie_rule)
+        return dcg, queries.ideal_dcg(discount, ideal_ends)
 
-    def dcg_and_ideal_at(
-        self, ends: Ints, discount: Floats, queries: Queries, ideal_ends: Ints | None = None
-    ) -> tuple[Floats, Floats]:
-        """DCG and ideal DCG of each query at cutoffs, which ascend and differ.
-
-        Those of the ideal may be others, with a row for each query. `discount` is `discounts_to`
-        these cutoffs, or to others beyond them.
-        """
-        return (
-            queries.dcg(discount, ends, self.tie_rule),
-            queries.ideal_dcg(discount, ends if ideal_ends is None else ideal_ends),
-        )
+    def at_cutoffs(self, queries: Queries, cutoffs: Ints) -> Iterator[ValuesAtCutoffs]:
+        """NDCG at cutoffs, which ascend and differ, in blocks of queries that fit the memory."""
+        discount = self.discounts(min(int(cutoffs[-1]), queries.longest))
+        for numbers, ends in queries.blocks(cutoffs):
+            block = queries.take(numbers)
+            ndcg = self.ratio(*self.dcg_and_ideal(block, ends, discount))
+            last = Values(ndcg[-1], block.weight, self.undefined_rule)
+            yield ValuesAtCutoffs(numbers, last, ndcg)
 
     @staticmethod
     def ratio(dcg: Floats, ideal: Floats) -> Floats:
         """DCG over ideal DCG, nan where the ideal is 0."""
-        ndcg = np.full(ideal.shape, np.nan)
+        ndcg = np.full_like(ideal, np.nan)
         np.divide(dcg, ideal, out=ndcg, where=ideal > 0)
         return np.asarray(np.minimum(ndcg, 1))  # rounding must not exceed 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_ndcg._checks import (
@@ -20,12 +21,12 @@ from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.choices import check_curve_cutoffs
 from sklearn_ndcg._metrics.measure import DCG, NDCG
 from sklearn_ndcg._metrics.rankings import Rankings, rankings_of
-from sklearn_ndcg._metrics.values import MeanCurve, report_undefined
+from sklearn_ndcg._metrics.values import mean_curve
 
 
 def _samples(measure: DCG, rankings: Rankings) -> Floats:
     """The value of each query."""
-    return rankings.evaluate(measure).report_undefined().filled()[:, 0]
+    return rankings.evaluate(measure).report_undefined().filled()
 
 
 @names_groups
@@ -176,7 +177,7 @@ def dcg_score(
         unjudged=unjudged,
     )
     rankings = rankings_of(y_true, y_score, groups, sample_weight, sort=False)
-    return float(rankings.evaluate(measure).report_undefined().means()[0])
+    return rankings.evaluate(measure).report_undefined().mean()
 
 
 @names_groups
@@ -343,7 +344,7 @@ def ndcg_score(
         undefined=undefined,
     )
     rankings = rankings_of(y_true, y_score, groups, sample_weight, sort=False)
-    return float(rankings.evaluate(measure).report_undefined().means()[0])
+    return rankings.evaluate(measure).report_undefined().mean()
 
 
 @names_groups
@@ -667,6 +668,8 @@ def ndcg_curve(
     measure = rankings.as_read(measure)
     queries = rankings.queries(measure)
     rankings.check_ids(queries)
-    curve = MeanCurve.of(measure, queries, rankings.curve_cutoffs(cutoffs, queries))
-    report_undefined(measure, curve.n_undefined, len(queries))
-    return curve.k, curve.ndcg
+    cutoffs = rankings.curve_cutoffs(cutoffs, queries)
+    distinct, column = np.unique(cutoffs, return_inverse=True)
+    means, n_undefined = mean_curve(measure.at_cutoffs(queries, distinct), len(distinct))
+    measure.undefined_rule.report(n_undefined, len(queries))
+    return cutoffs, means[column]

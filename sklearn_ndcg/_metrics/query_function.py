@@ -41,8 +41,8 @@ class QueryFunction:
     ranked: bool = False
     k: Cutoff = None
 
-    gain_of_unjudged: ClassVar = np.nan
-    limits: ClassVar = (-1e100, 1e100)  # whose cubes and sums still fit a float64
+    limits: ClassVar[tuple[float, float]] = (-1e100, 1e100)  # whose cubes and sums fit a float64
+    gain_of_unjudged: ClassVar[float] = np.nan
 
     def __post_init__(self) -> None:
         choices.check(self, self.limits)
@@ -83,7 +83,7 @@ class QueryFunction:
     @property
     def undefined_rule(self) -> UndefinedRule:
         """What is done about queries for which the function is undefined."""
-        rule = choices.undefined_rule(self.undefined)
+        rule = choices.undefined_rule(self.undefined, self.name)
         return rule if self.greater_is_better else rule._replace(value=-rule.value)
 
     def gains(
@@ -99,8 +99,8 @@ class QueryFunction:
         """No table: the function gets the relevance."""
 
     def values(self, queries: Queries) -> Floats:
-        """The value of each query, shape (n_queries, 1)."""
-        found, options = np.full((len(queries), 1), np.nan), self._options_with_nan()
+        """The value of each query, nan where it is undefined."""
+        found, options = np.full(len(queries), np.nan), self._options_with_nan()
         for query, start in enumerate(queries.starts):
             rows = slice(start, start + queries.lengths[query])
             if rows.start < rows.stop:

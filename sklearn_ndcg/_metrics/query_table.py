@@ -256,10 +256,10 @@ def explain_query(
         scores = scores_down(np.array([is_retrieved.size]), is_retrieved)
         documents = documents._replace(score=scores)
     this = np.array([number])
-    values = Values.of(measure, queries).take(this).report_undefined()
-    value = float(values.filled()[0, 0])
+    every, rule = measure.values(queries), measure.undefined_rule
+    [value] = Values(every[this], queries.weight[this], rule).report_undefined().filled().tolist()
     # as many discounts as for all queries, as those of a callable may depend on their number
-    discount = measure.discounts_to(queries.ends(measure.k), queries)
+    discount = measure.discounts(int(queries.ends(measure.k)[-1]))
     return QueryExplanation(
         query=labels[number],
         metric=measure.label(),
@@ -280,8 +280,8 @@ def _ranks(
     elif cutoff is not None:
         n = min(cutoff, n)
     ends = np.arange(1, max(n, 1) + 1)
-    dcg, ideal = measure.dcg_and_ideal_at(ends, discount, query)
-    ndcg = Values(measure, measure.ratio(dcg, ideal), query.weight).filled()
+    dcg, ideal = (sums.ravel() for sums in measure.dcg_and_ideal(query, ends, discount))
+    ndcg = Values(measure.ratio(dcg, ideal), query.weight, measure.undefined_rule).filled()
     ranks = {
         "rank": ends,
         "document": documents.name,
@@ -291,10 +291,10 @@ def _ranks(
         "gain": documents.gain,
         "discount": discount,
         "discounted_gain": documents.gain[:n] * discount[:n],
-        "dcg": dcg[0],
+        "dcg": dcg,
         "ideal": documents.best_relevance,
-        "idcg": ideal[0],
-        "ndcg": ndcg[0],
+        "idcg": ideal,
+        "ndcg": ndcg,
     }
     return {name: values[:n] for name, values in ranks.items()}
 

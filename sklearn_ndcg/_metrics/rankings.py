@@ -201,14 +201,15 @@ class Rankings:
         queries = self.queries(measure)
         if warn:
             self.check_ids(queries)
-        return Values.of(measure, queries)
+        return Values(measure.values(queries), queries.weight, measure.undefined_rule)
 
     def evaluate_rankers(self, measure: Measure) -> list[Values]:
         """The values of a measure for each ranker, as `evaluate` gives them for one."""
         measure = self.as_read(measure)
         rankers = self.queries_of_rankers(measure)
         self.check_ids(rankers[0])
-        return [Values.of(measure, queries) for queries in rankers]
+        rule = measure.undefined_rule
+        return [Values(measure.values(queries), queries.weight, rule) for queries in rankers]
 
     def queries(self, measure: Measure) -> Queries:
         """What the values of a measure are computed from, for the only ranker or the first."""
@@ -404,7 +405,7 @@ class Rankings:
         )
         share = np.full((len(scores), len(self.grouping.labels)), np.nan)
         for row, n_returned, n_judged in zip(share, returned, counted, strict=True):
-            np.divide(n_judged[:, 0], n_returned[:, 0], out=row, where=n_returned[:, 0] > 0)
+            np.divide(n_judged, n_returned, out=row, where=n_returned > 0)
         nonrelevant = self._nonrelevant() & (judged > 0)
         return JudgedShares(share[:, self.has_judgements()], bool(nonrelevant.any()))
 

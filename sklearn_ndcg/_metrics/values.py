@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import fsum
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from math import fsum, isfinite, nan
+from operator import mul
+from typing import NamedTuple, NoReturn
 
 import numpy as np
-from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_ndcg import _checks, _kernels
+from sklearn_ndcg import _kernels
 from sklearn_ndcg._checks import Cutoff, Floats, Grades, Ids, Ints, Mask
 from sklearn_ndcg._kernels.numpy_kernels import TieRule
 from sklearn_ndcg._kernels.sums import exact_sum
+from sklearn_ndcg._metrics.choices import UndefinedRule
 from sklearn_ndcg._rows.grouping import kept_runs
 from sklearn_ndcg._rows.label_texts import count_of_queries, shown_labels
-
-if TYPE_CHECKING:
-    from sklearn_ndcg._metrics.measure import NDCG, Measure
 
 _VALUES_AT_A_TIME = 1 << 22  # values of queries at cutoffs, which take 32 MB
 
@@ -57,7 +55,7 @@ class Queries:
         return np.array([end], dtype=np.intp)
 
     def dcg(self, discount: Floats, cutoffs: Ints, ties: TieRule) -> Floats:
-        """DCG of each query at distinct cutoffs, which ascend."""
+        """DCG of each query: a row for each of the cutoffs, which ascend and differ."""
         dcg: Floats = _kernels.backend.dcg(
             self.gain,
             self.score,
@@ -70,16 +68,16 @@ class Queries:
         )
         if not np.isfinite(dcg).all():
             self._refuse_overflow(dcg)
-        return dcg
+        return dcg.T
 
     def ideal_dcg(self, discount: Floats, cutoffs: Ints) -> Floats:
-        """DCG of each query's best order, at cutoffs as in `dcg` or at those of each query."""
+        """DCG of each query's best order, at cutoffs as in `dcg` or at one of each query."""
         ideal: Floats = _kernels.backend.ideal_dcg(
             self.gain, self.starts, self.lengths, discount, cutoffs, self.gain_table
         )
         if not np.isfinite(ideal).all():
             self._refuse_overflow(ideal)
-        return ideal
+        return ideal.T
 
     def _refuse_overflow(self, sums: Floats) -> None:
         wrong, name = ~np.isfinite(sums).all(axis=1), self.relevance_name
@@ -108,15 +106,31 @@ class Queries:
             weight=self.weight[numbers],
         )
 
+    def blocks(self, cutoffs: Ints) -> Iterator[tuple[Ints, Ints]]:
+        """Blocks of queries, and the cutoffs that it takes to pass their last documents."""
+        lengths = self.lengths
+        order, n_cutoffs = np.arange(len(lengths)), np.full(len(lengths), len(cutoffs))
+        if len(lengths) * len(cutoffs) > _VALUES_AT_A_TIME:
+            order = np.argsort(lengths, kind="stable")
+            n_cutoffs = np.minimum(np.searchsorted(cutoffs, lengths[order]) + 1, len(cutoffs))
+        first = 0
+        while first < len(order):
+            size = max(1, _VALUES_AT_A_TIME // n_cutoffs[first])
+            while size > 1 and size * n_cutoffs[first : first + size][-1] > _VALUES_AT_A_TIME:
+                size //= 2
+            n = n_cutoffs[first : first + size][-1]
+            yield order[first : first + size], cutoffs[:n]
+            first += size
+
 
 class Totals(NamedTuple):
-    """Weighted sums over some queries, from which means are computed.
+    """Weighted sums over some queries, from which a mean is computed.
 
-    `total` has a sum for each cutoff. In the sums weights are divided by `scale`, the largest that
-    counts. Undefined queries count with their value, and not at all if it is nan.
+    In the sums weights are divided by `scale`, the largest that counts. Undefined queries count
+    with their value, and not at all if it is nan.
     """
 
-    total: Floats
+    total: float
     weight: float
     scale: float
     largest_weight: float
@@ -125,93 +139,73 @@ class Totals(NamedTuple):
     def of_parts(cls, parts: Sequence[Totals]) -> Totals:
         """Sums over all queries, from the sums over parts of them."""
         totals, weights, scales, largest = zip(*parts, strict=True)
-        factors = np.array(scales) / (max(scales) or 1)
-        sums = np.c_[np.array(totals), weights] * np.c_[factors]
-        *total, weight = map(fsum, sums.T)
-        return cls(np.array(total), weight, max(scales), max(largest))
+        factors = [scale / (max(scales) or 1) for scale in scales]
+        total, weight = (fsum(map(mul, sums, factors)) for sums in (totals, weights))
+        return cls(total, weight, max(scales), max(largest))
 
-    def means(self) -> Floats:
-        """The mean over queries at each cutoff; nan if all of them were left out."""
+    def mean(self) -> float:
+        """The mean over queries, nan if all of them were left out."""
         if not self.largest_weight:
             refuse_weights_of_0()
-        if not np.isfinite(self.total).all():
+        if not isfinite(self.total):
             raise ValueError(
                 "y_true has gains whose mean over queries is more than a float64 holds: scale "
                 "y_true down, or pass a gain that does."
             )
-        return self.total / self.weight if self.weight else np.full(len(self.total), np.nan)
+        return self.total / self.weight if self.weight else nan
 
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """The values of a measure for each query and cutoff, nan where it is undefined.
+    """The value of a measure for each query, nan where it is undefined.
 
     Nothing is said of undefined queries until `report_undefined` is called.
     """
 
-    measure: Measure
     values: Floats
     weight: Floats
-
-    @classmethod
-    def of(cls, measure: Measure, queries: Queries) -> Values:
-        """Evaluate a measure."""
-        return cls(measure, measure.values(queries), queries.weight)
-
-    def take(self, queries: Ints) -> Values:
-        """Those of some queries."""
-        return Values(self.measure, self.values[queries], self.weight[queries])
+    undefined_rule: UndefinedRule
 
     @cached_property
     def undefined(self) -> Mask:
         """Which queries have no value."""
-        return np.isnan(self.values[:, 0])
+        return np.isnan(self.values)
 
     def report_undefined(self) -> Values:
         """Warn of undefined queries, or raise, as the measure says; then return these values."""
-        if self.undefined.any():
-            report_undefined(self.measure, int(self.undefined.sum()), len(self.values))
+        self.undefined_rule.report(int(np.count_nonzero(self.undefined)), len(self.values))
         return self
 
     def filled(self) -> Floats:
         """The values, with that of undefined queries, which is nan if they are left out."""
         if not self.undefined.any():
             return self.values
-        value = self.measure.undefined_rule.value
-        return np.where(self.undefined[:, np.newaxis], value, self.values)
+        return np.where(self.undefined, self.undefined_rule.value, self.values)
+
+    @cached_property
+    def counts(self) -> Mask:
+        """Which queries count in a mean."""
+        return ~np.isnan(self.filled())
+
+    @cached_property
+    def scaled_weight(self) -> Floats:
+        """Weights of the queries that count, divided by the largest, so that sums are finite."""
+        weight = self.weight[self.counts]
+        return weight / (weight.max(initial=0) or 1)
 
     def totals(self) -> Totals:
         """Sums from which a mean over these and other queries is computed."""
-        values = self.filled()
-        counts = ~np.isnan(values[:, 0])
-        scale, largest = self.weight[counts].max(initial=0), self.weight.max()
-        weight = self.weight[counts] / (scale or 1)  # so that no sum is too large
-        # column by column: a product of the transpose crashes NumPy 2.4 if memory runs out
-        sums = np.array([exact_sum(column * weight) for column in values[counts].T])
-        return Totals(sums, exact_sum(weight), float(scale), float(largest))
-
-    def means(self) -> Floats:
-        """Weighted mean over queries, one for each cutoff."""
-        return self.totals().means()
-
-
-def report_undefined(measure: Measure, n_undefined: int, n_queries: int) -> None:
-    """Warn of undefined queries, or raise, as the measure says."""
-    value, warns, raises, cause = measure.undefined_rule
-    value = value or 0.0  # not -0.0
-    if not n_undefined or not (warns or raises):
-        return
-    undefined = f"{measure.name} is undefined for {n_undefined} of {n_queries} queries{cause}"
-    if raises:
-        raise ValueError(
-            f"{undefined}. Pass undefined='omit' to leave them out of the mean, or"
-            " a number as their value."
+        weight = self.scaled_weight
+        return Totals(
+            total=exact_sum(self.filled()[self.counts] * weight),
+            weight=exact_sum(weight),
+            scale=float(self.weight[self.counts].max(initial=0)),
+            largest_weight=float(self.weight.max()),
         )
-    _checks.warn(
-        f"{undefined}, and is set to {value} there. Pass "
-        f"undefined={value} to keep that, another number, or 'omit' to leave them out.",
-        UndefinedMetricWarning,
-    )
+
+    def mean(self) -> float:
+        """Weighted mean over queries."""
+        return self.totals().mean()
 
 
 def refuse_weights_of_0() -> NoReturn:
@@ -219,57 +213,40 @@ def refuse_weights_of_0() -> NoReturn:
     raise ValueError("sample_weight is 0 for every query: nothing is left to average over.")
 
 
-def value_blocks(measure: NDCG, queries: Queries, cutoffs: Ints) -> Iterator[tuple[Ints, Values]]:
-    """Numbers of queries, and their values at the cutoffs, which ascend and differ.
+class ValuesAtCutoffs(NamedTuple):
+    """The values of some queries at cutoffs, which they do not change after: one row per cutoff.
 
-    A block may have fewer columns than there are cutoffs: its values are the same from its last
-    column on, as none of its queries has more documents.
+    `numbers` says which queries these are. What is undefined, and the weights, are those of `last`,
+    the values at the last cutoff.
     """
-    discount = measure.discounts_to(cutoffs, queries)
-    for numbers, n_cutoffs in _blocks(queries.lengths, cutoffs):
-        block, ends = queries.take(numbers), cutoffs[:n_cutoffs]
-        ndcg = measure.ratio(*measure.dcg_and_ideal_at(ends, discount, block))
-        yield numbers, Values(measure, ndcg, block.weight)
+
+    numbers: Ints
+    last: Values
+    values: Floats
+
+    def filled(self) -> Floats:
+        """The values, with those of undefined queries, as in `Values`."""
+        if not self.last.undefined.any():
+            return self.values
+        return np.where(self.last.undefined, self.last.undefined_rule.value, self.values)
+
+    def totals(self) -> list[Totals]:
+        """Sums over the queries for each cutoff, as in `Values`."""
+        of_last, weight = self.last.totals(), self.last.scaled_weight
+        # one by one: a product of the transpose crashes NumPy 2.4 if memory runs out
+        rows = self.filled()[:, self.last.counts]
+        return [of_last._replace(total=exact_sum(row * weight)) for row in rows]
 
 
-def _blocks(lengths: Ints, cutoffs: Ints) -> Iterator[tuple[Ints, int]]:
-    """Blocks of queries, and how many cutoffs it takes to pass their last documents."""
-    order, n_cutoffs = np.arange(len(lengths)), np.full(len(lengths), len(cutoffs))
-    if len(lengths) * len(cutoffs) > _VALUES_AT_A_TIME:
-        order = np.argsort(lengths, kind="stable")
-        n_cutoffs = np.minimum(np.searchsorted(cutoffs, lengths[order]) + 1, len(cutoffs))
-    first = 0
-    while first < len(order):
-        size = max(1, _VALUES_AT_A_TIME // n_cutoffs[first])
-        while size > 1 and size * n_cutoffs[first : first + size][-1] > _VALUES_AT_A_TIME:
-            size //= 2
-        yield order[first : first + size], int(n_cutoffs[first : first + size][-1])
-        first += size
+def mean_curve(blocks: Iterable[ValuesAtCutoffs], n_cutoffs: int) -> tuple[Floats, int]:
+    """The mean at each cutoff over the queries of all blocks, and how many are undefined.
 
-
-def to_all_cutoffs(sums: Floats, n_cutoffs: int) -> Floats:
-    """Sums over a block, one for each of its cutoffs (last axis), for all cutoffs."""
-    missing = n_cutoffs - sums.shape[-1]
-    return np.concatenate([sums, np.repeat(sums[..., -1:], missing, axis=-1)], axis=-1)
-
-
-class MeanCurve(NamedTuple):
-    """Cutoffs, the mean NDCG at each, and how many queries are undefined."""
-
-    k: Ints
-    ndcg: Floats
-    n_undefined: int
-
-    @classmethod
-    def of(cls, measure: NDCG, queries: Queries, k: Ints) -> MeanCurve:
-        """The curve over the cutoffs.
-
-        Values of all queries at all cutoffs are never in memory at once.
-        """
-        cutoffs, column = np.unique(k, return_inverse=True)
-        parts, n_undefined = [], 0
-        for _, values in value_blocks(measure, queries, cutoffs):
-            totals = values.totals()
-            parts.append(totals._replace(total=to_all_cutoffs(totals.total, len(cutoffs))))
-            n_undefined += int(np.count_nonzero(values.undefined))
-        return cls(k, Totals.of_parts(parts).means()[column], n_undefined)
+    Values of all queries at all cutoffs are never in memory at once.
+    """
+    parts, n_undefined = [], 0
+    for block in blocks:
+        totals = block.totals()
+        parts.append(totals + totals[-1:] * (n_cutoffs - len(totals)))
+        n_undefined += int(np.count_nonzero(block.last.undefined))
+    at_cutoffs = zip(*parts, strict=True)
+    return np.array([Totals.of_parts(of_blocks).mean() for of_blocks in at_cutoffs]), n_undefined

@@ -454,9 +454,9 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             leaks.warn_if_ids_are_a_feature(estimator, X, self.group_by)
             if fold is not None:
                 leaks.warn_of_cut_queries(fold, rankings.grouping)
-        (mean,) = values.means().tolist()
+        mean = values.mean()
         if not values.undefined.any():
-            return float(mean)
+            return mean
         # warnings are given once for each fold, errors always
         is_news = fold is None or fold.is_news(self.measure.name)
         if is_news or self.measure.undefined_rule.raises:
@@ -468,7 +468,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
                 "whatever error_score is. Use fewer or stratified folds, or undefined=0.",
                 UndefinedMetricWarning,
             )
-        return float(mean)
+        return mean
 
     __call__ = score
 

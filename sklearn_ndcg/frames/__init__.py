@@ -13,7 +13,7 @@ import numpy as np
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, is_number
 from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions
-from sklearn_ndcg._metrics.values import Totals, report_undefined
+from sklearn_ndcg._metrics.values import Totals
 from sklearn_ndcg._rows.grouping import warn_of_single_documents
 from sklearn_ndcg.frames import _engines, _parts
 
@@ -104,7 +104,7 @@ def ndcg_by_query(
     n_queries = sum(len(result.table) for result in results)
     n_undefined = sum(result.n_undefined for result in results)
     warn_of_single_documents(sum(result.n_single for result in results), n_queries)
-    report_undefined(measure, n_undefined, n_queries)
+    measure.undefined_rule.report(n_undefined, n_queries)
     return table.to_engine([result.table for result in results])
 
 
@@ -214,9 +214,8 @@ def ndcg_score(
     if not totals:
         raise ValueError("The table has 0 rows, but at least 1 is needed.")
     warn_of_single_documents(n_single, n_queries)
-    if n_undefined:
-        report_undefined(measure, n_undefined, n_queries)
-    return float(Totals.of_parts(totals).means()[0])
+    measure.undefined_rule.report(n_undefined, n_queries)
+    return Totals.of_parts(totals).mean()
 
 
 def _open(

@@ -136,16 +136,16 @@ def score_part(columns: Columns, measure: NDCG, rows: Native) -> QueryTable:
             measure = replace(measure, unjudged="zero")
     queries, codes = rankings.queries(measure), rankings.grouping.row_codes()
     is_null = np.bincount(codes, weights=invalid) > 0
-    dcg, ideal = measure.dcg_and_ideal(queries)
-    values = Values(measure, measure.ratio(dcg, ideal), queries.weight)
+    [dcg], [ideal] = measure.dcg_and_ideal(queries)
+    values = Values(measure.ratio(dcg, ideal), queries.weight, measure.undefined_rule)
     if measure.k == "retrieved":  # the ideal at 1 only shows whether NDCG is defined
         ideal[queries.n_retrieved() == 0] = 0
     n_undefined = int(np.count_nonzero(values.undefined & ~is_null))
     results = {
         "n_documents": np.bincount(codes, weights=judged).astype(np.int64),
-        "dcg": np.where(is_null, np.nan, dcg[:, 0]),
-        "ideal_dcg": np.where(is_null, np.nan, ideal[:, 0]),
-        "ndcg": np.where(is_null, np.nan, values.filled()[:, 0]),
+        "dcg": np.where(is_null, np.nan, dcg),
+        "ideal_dcg": np.where(is_null, np.nan, ideal),
+        "ndcg": np.where(is_null, np.nan, values.filled()),
     }
     try:
         keys = nw.maybe_reset_index(keys[first_rows(codes)])

@@ -16,7 +16,7 @@ from sklearn_ndcg._metrics import drawing
 from sklearn_ndcg._metrics.choices import check_curve_cutoffs, known_options
 from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions
 from sklearn_ndcg._metrics.rankings import Rankings, rankings_of
-from sklearn_ndcg._metrics.values import MeanCurve, Queries, report_undefined
+from sklearn_ndcg._metrics.values import Queries, mean_curve
 from sklearn_ndcg._rows.columns import column_names, count_rows, take_rows
 from sklearn_ndcg._rows.label_texts import label_text
 from sklearn_ndcg._selection.responses import ResponseMethod
@@ -455,12 +455,13 @@ class NDCGDisplay:
             k = range(1, min(int(last), longest.longest) + 1)
         checked = folds[0].curve_cutoffs(check_curve_cutoffs(k), longest)
         cutoffs = np.unique(checked)
-        means = [MeanCurve.of(measure, queries, cutoffs) for queries in curves]
+        means = [mean_curve(measure.at_cutoffs(q, cutoffs), len(cutoffs)) for q in curves]
         for first in range(0, len(curves), len(curves) // len(folds)):  # of the rankers of a fold
-            report_undefined(measure, means[first].n_undefined, len(curves[first]))
+            measure.undefined_rule.report(means[first][1], len(curves[first]))
         by_chance = replace(measure, ties="average", ignore_ties=False)
-        random = [MeanCurve.of(by_chance, q.in_random_order(), cutoffs).ndcg for q in curves]
-        ndcg = np.array([mean.ndcg for mean in means])
+        in_random_order = (by_chance.at_cutoffs(q.in_random_order(), cutoffs) for q in curves)
+        random = [mean_curve(blocks, len(cutoffs))[0] for blocks in in_random_order]
+        ndcg = np.array([mean for mean, _ in means])
         display = cls(k=cutoffs, ndcg=ndcg, name=name, chance_level=np.mean(random, axis=0))
         only = int(cutoffs[0]) if len(cutoffs) == 1 else None
         display.metric = replace(measure, k=only).label(None if only else cls.metric)

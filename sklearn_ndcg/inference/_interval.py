@@ -16,7 +16,7 @@ from sklearn_ndcg._kernels.sums import weighted_means
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.measure import NDCG, Measure, NDCGOptions
 from sklearn_ndcg._metrics.rankings import rankings_of
-from sklearn_ndcg._metrics.values import Queries, Values, to_all_cutoffs, value_blocks
+from sklearn_ndcg._metrics.values import Queries, Values
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg.inference import _sample, _statistics
 from sklearn_ndcg.inference._options import Inference, Metric, measure_of, tails
@@ -371,7 +371,8 @@ def curve_interval(
 ) -> Floats:
     """Bounds of NDCG at each cutoff, of Student's t over queries, shape (2, n_cutoffs)."""
     high_tail = tails(confidence_level)[1]
-    last = Values.of(replace(measure, k=int(cutoffs[-1])), queries).filled()[:, 0]
+    at_last = replace(measure, k=int(cutoffs[-1])).values(queries)
+    last = Values(at_last, queries.weight, measure.undefined_rule).filled()
     weight = _sample.scored_weights(last, queries.weight)
     scored = weight > 0
     _sample.check_sample_size(weight[scored], len(scored))
@@ -381,10 +382,16 @@ def curve_interval(
     # of the distances from the center and of their squares: weighted sums, for two kinds of weights
     weights = np.array([weight, squared_factors])
     first, second = np.zeros((2, 2, len(cutoffs)))
-    for numbers, values in value_blocks(measure, queries, cutoffs):
-        distance = np.nan_to_num(values.filled() - center)  # what is left out has no weight
-        first += to_all_cutoffs(weights[:, numbers] @ distance, len(cutoffs))
-        second += to_all_cutoffs(weights[:, numbers] @ distance**2, len(cutoffs))
+    for block in measure.at_cutoffs(queries, cutoffs):
+        distance = np.nan_to_num(block.filled().T - center)  # what is left out has no weight
+        first += _to_all_cutoffs(weights[:, block.numbers] @ distance, len(cutoffs))
+        second += _to_all_cutoffs(weights[:, block.numbers] @ distance**2, len(cutoffs))
     means, error = _statistics.curve_mean_and_error(first, second, weights[:, scored])
     half = error * stdtrit(_statistics.degrees_of_freedom(weight[scored]), high_tail)
     return np.asarray(np.clip(center + means + half * np.array([[-1], [1]]), 0, 1))
+
+
+def _to_all_cutoffs(sums: Floats, n_cutoffs: int) -> Floats:
+    """Sums over a block, one for each of its cutoffs (last axis), for all cutoffs."""
+    missing = n_cutoffs - sums.shape[-1]
+    return np.concatenate([sums, np.repeat(sums[..., -1:], missing, axis=-1)], axis=-1)

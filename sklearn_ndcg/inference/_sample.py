@@ -13,7 +13,7 @@ from sklearn_ndcg._checks import Floats, Ids, Ints, warn
 from sklearn_ndcg._lists.rows import UNJUDGED
 from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg._metrics.rankings import ListRankings, Rankings
-from sklearn_ndcg._metrics.values import refuse_weights_of_0, report_undefined
+from sklearn_ndcg._metrics.values import refuse_weights_of_0
 from sklearn_ndcg._rows.grouping import as_python
 from sklearn_ndcg._rows.label_texts import shown_labels
 from sklearn_ndcg.inference._statistics import (
@@ -116,8 +116,8 @@ def _values_and_weights(rankings: Rankings, measure: Measure) -> tuple[Floats, F
     if not weight.any():
         refuse_weights_of_0()
     n_undefined = np.count_nonzero(np.any([ranker.undefined for ranker in rankers], axis=0))
-    report_undefined(measure, int(n_undefined), len(weight))
-    return np.array([ranker.filled()[:, 0] for ranker in rankers]), weight
+    measure.undefined_rule.report(int(n_undefined), len(weight))
+    return np.array([ranker.filled() for ranker in rankers]), weight
 
 
 def _segments_of(rankings: Rankings, segments: Any, weight: Floats) -> tuple[list[Any], Ints]:
