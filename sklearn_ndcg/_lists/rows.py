@@ -22,7 +22,7 @@ from sklearn_ndcg._rows.label_texts import count_of_queries, shown_id, shown_lab
 Unjudged = Literal["zero", "omit"]
 UNJUDGED, NO_LIST = "nothing judged", "no list"  # why a query is left out
 _READERS = {"relevant": "from_lists", "qrels": "from_trec"}
-_NO_DOCUMENT, _NOT_THERE = (None, 0), (np.nan, -np.inf)  # a row of a table that is joined
+_FILLER = (None, 0)  # what stands for the id in the row of a query without documents
 
 
 class _Table(NamedTuple):
@@ -172,7 +172,7 @@ class Rows:
             )
         return k
 
-    def _by_query(self, values: Any, name: str, needed: Collection[Any]) -> dict[Any, Any]:
+    def _values_by_query(self, values: Any, name: str, needed: Collection[Any]) -> dict[Any, Any]:
         """The value of each query: an entry of a mapping or, if queries have numbers, a list's.
 
         A pandas Series is a mapping from its index. A mapping may lack queries that are not needed.
@@ -240,21 +240,21 @@ def _joined(tables: list[_Table]) -> _Table:
     y_true: list[float] = []
     ids: list[Hashable] = []
     scores: list[list[float]] = [[] for _ in tables]
-    for queries in zip(*map(_by_query, tables), strict=True):
+    for queries in zip(*map(_documents_by_query, tables), strict=True):
         grades = {
             key: grade
-            for wants_listed in (True, False)
+            for in_list in (True, False)
             for rows in queries
             for key, (grade, score) in rows.items()
-            if (score > -np.inf) == wants_listed
+            if (score > -np.inf) == in_list
         }
         if len(grades) > 1:  # of another ranker the query may have none
-            grades.pop(_NO_DOCUMENT, None)
+            grades.pop(_FILLER, None)
         n_rows.append(len(grades))
         y_true += grades.values()
         ids += [document for document, _ in grades]
         for of_ranker, rows in zip(scores, queries, strict=True):
-            of_ranker += [rows.get(key, _NOT_THERE)[1] for key in grades]
+            of_ranker += [rows[key][1] if key in rows else -np.inf for key in grades]
     return _Table(
         np.array(n_rows),
         np.array(y_true),
@@ -263,7 +263,7 @@ def _joined(tables: list[_Table]) -> _Table:
     )
 
 
-def _by_query(table: _Table) -> Iterator[dict[tuple[Hashable, int], tuple[float, float]]]:
+def _documents_by_query(table: _Table) -> Iterator[dict[tuple[Hashable, int], tuple[float, float]]]:
     """Relevance and score of each row of a query, by its id and how often that was there before."""
     ids = iter(table.ids.tolist())
     values = zip(table.y_true.tolist(), table.scores[0].tolist(), strict=True)

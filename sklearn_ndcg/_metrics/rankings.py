@@ -481,7 +481,7 @@ class ListRankings(Rankings):
         if sample_weight is None:
             return cls._of(lists, None)
         queries = lists._queries
-        by_query = list(lists._by_query(sample_weight, "sample_weight", queries).values())
+        by_query = list(lists._values_by_query(sample_weight, "sample_weight", queries).values())
         return cls._of(lists, inputs.row_weights(by_query, len(queries), queries))
 
     @classmethod
@@ -577,7 +577,7 @@ class ListRankings(Rankings):
         """
         lists = self.lists
         queries = [lists._queries[number] for number in lists._order]
-        by_query = lists._by_query(ids, name, list(compress(queries, weight)))
+        by_query = lists._values_by_query(ids, name, list(compress(queries, weight)))
         labels, codes = labels_of(list(by_query.values()), len(by_query), name)
         code_of = dict(zip(by_query, codes, strict=True))
         return labels, np.array([code_of.get(query, -1) for query in queries])
