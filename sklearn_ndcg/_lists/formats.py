@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from sklearn_ndcg._checks import Cutoff, Ids, Ints, check_choice, check_cutoff, is_integer, warn
-from sklearn_ndcg._lists import identity, reading
+from sklearn_ndcg._lists import reading, same_ids
 from sklearn_ndcg._lists.files import FilePath
 from sklearn_ndcg._lists.reading import ByQuery, Convention, Duplicates
 from sklearn_ndcg._lists.rows import NO_LIST, UNJUDGED, Rows, Unjudged
@@ -157,8 +157,8 @@ def from_lists(
     every = _every_query(truths, lists)
     queries = _to_score(every, lists, unanswered)
     ranked = reading.read_all(truths, lists, queries, duplicates, _last_rank(k, unjudged))
-    identity.check(truths, lists, ranked)
-    labels, order = _by_label(queries)
+    same_ids.check_matches(truths, lists, ranked)
+    labels, order = _sorted_labels(queries)
     left_out = {NO_LIST: len(every) - len(queries)}
     return Rows(ranked, k, unjudged, "relevant", queries, labels, order, left_out, are_numbered)
 
@@ -287,8 +287,8 @@ def from_trec(
     judged = [query for query in every if query in truths]
     queries = _to_score(judged, lists, unanswered)
     ranked = reading.read_all(truths, lists, queries, duplicates, _last_rank(k, unjudged))
-    identity.check(truths, lists, ranked)
-    labels, order = _by_label(queries)
+    same_ids.check_matches(truths, lists, ranked)
+    labels, order = _sorted_labels(queries)
     if unanswered == "zero" and len(lists) == 1:
         _warn_of_unanswered(truths, *lists.values())
     left_out = {UNJUDGED: len(every) - len(judged), NO_LIST: len(judged) - len(queries)}
@@ -343,7 +343,7 @@ def _last_rank(k: Cutoff, unjudged: str) -> int | None:
     return min(k, sys.maxsize) if is_integer(k) and unjudged == "zero" else None
 
 
-def _by_label(queries: list[Any]) -> tuple[Ids, Ints]:
+def _sorted_labels(queries: list[Any]) -> tuple[Ids, Ints]:
     """Sorted labels of queries, and the positions that they come from.
 
     Labels are integers or short text, any other ids are objects.

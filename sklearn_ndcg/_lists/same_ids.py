@@ -31,7 +31,7 @@ _LEVELS_HINT = (
 )
 
 
-def check(
+def check_matches(
     truths: ByQuery, lists: Mapping[Hashable, ByQuery], read: Mapping[Hashable, Ranked]
 ) -> None:
     """Warn, or raise, if no document of a ranker is in any truth.
