@@ -15,7 +15,7 @@ from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics import drawing
 from sklearn_ndcg._metrics.conventions import CONVENTIONS
 from sklearn_ndcg._metrics.measure import NDCG
-from sklearn_ndcg._metrics.rankings import ListRankings, rankings_of
+from sklearn_ndcg._metrics.rankings import rankings_of
 from sklearn_ndcg._metrics.values import Queries
 from sklearn_ndcg._rows.grouping import codes_of_runs
 from sklearn_ndcg._rows.label_texts import count_of_queries, shown_labels
@@ -304,7 +304,7 @@ def explain_difference(
         values=by_query,
         shares=shares,
         n_tied=_count_tied(rankings.queries(end)),
-        scores_are_ranks=isinstance(rankings, ListRankings),
+        scores_are_ranks=isinstance(y_true, Rows),
         metric="NDCG" if start.k is None or start.k != end.k else f"NDCG@{start.k}",
     )
 

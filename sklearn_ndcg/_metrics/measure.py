@@ -92,8 +92,8 @@ class Measure(Protocol):
     def gains_of_grades(self, highest: int) -> Floats | None:
         """Gains of the grades 0..highest; None if they are not known before the relevance is."""
 
-    def values(self, queries: Queries) -> Floats:
-        """The value of each query, nan where it is undefined."""
+    def values(self, queries: Queries) -> Values:
+        """The value of each query."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -168,10 +168,11 @@ class DCG:
             )
         return replace(self, k=k, unjudged=unjudged)
 
-    def values(self, queries: Queries) -> Floats:
+    def values(self, queries: Queries) -> Values:
         """DCG of each query."""
         ends = queries.ends(self.k)
-        return queries.dcg(self.discounts(int(ends[-1])), ends, self.tie_rule).ravel()
+        dcg = queries.dcg(self.discounts(int(ends[-1])), ends, self.tie_rule)
+        return Values(dcg.ravel(), queries.weight, self.undefined_rule)
 
     def gains(
         self,
@@ -244,9 +245,10 @@ class NDCG(DCG):
         cause = ", which have no relevant document"
         return choices.undefined_rule(self.undefined, self.name, cause)
 
-    def values(self, queries: Queries) -> Floats:
-        """DCG over ideal DCG, nan if a query has no relevant document."""
-        return self.ratio(*self.dcg_and_ideal(queries)).ravel()
+    def values(self, queries: Queries) -> Values:
+        """DCG over ideal DCG, undefined if a query has no relevant document."""
+        ndcg = self.ratio(*self.dcg_and_ideal(queries))
+        return Values(ndcg.ravel(), queries.weight, self.undefined_rule)
 
     def dcg_and_ideal(
         self, queries: Queries, cutoffs: Ints | None = None, discount: Floats | None = None

@@ -17,7 +17,7 @@ from sklearn_ndcg._checks import Cutoff, Floats, Ids, Mask, Numbers, Undefined, 
 from sklearn_ndcg._lists.ranked import scores_down
 from sklearn_ndcg._metrics import choices
 from sklearn_ndcg._metrics.choices import UndefinedRule
-from sklearn_ndcg._metrics.values import Queries
+from sklearn_ndcg._metrics.values import Queries, Values
 from sklearn_ndcg._rows.label_texts import shown_labels
 
 
@@ -98,8 +98,8 @@ class QueryFunction:
     def gains_of_grades(self, highest: int) -> None:
         """No table: the function gets the relevance."""
 
-    def values(self, queries: Queries) -> Floats:
-        """The value of each query, nan where it is undefined."""
+    def values(self, queries: Queries) -> Values:
+        """The value of each query."""
         found, options = np.full(len(queries), np.nan), self._options_with_nan()
         for query, start in enumerate(queries.starts):
             rows = slice(start, start + queries.lengths[query])
@@ -107,7 +107,8 @@ class QueryFunction:
                 y_true, y_score = self._in_order(queries.gain[rows], queries.score[rows])
                 label = queries.labels[query : query + 1]
                 found[query] = self._value(y_true, y_score, options, label)
-        return found if self.greater_is_better else -found
+        found = found if self.greater_is_better else -found
+        return Values(found, queries.weight, self.undefined_rule)
 
     def _options_with_nan(self) -> dict[str, Any]:
         """The options, and nan for 0 / 0 if the function is of scikit-learn and takes it."""

@@ -256,8 +256,8 @@ def explain_query(
         scores = scores_down(np.array([is_retrieved.size]), is_retrieved)
         documents = documents._replace(score=scores)
     this = np.array([number])
-    every, rule = measure.values(queries), measure.undefined_rule
-    [value] = Values(every[this], queries.weight[this], rule).report_undefined().filled().tolist()
+    values = measure.values(queries).take(this).report_undefined()
+    value = float(values.filled()[0])
     # as many discounts as for all queries, as those of a callable may depend on their number
     discount = measure.discounts(int(queries.ends(measure.k)[-1]))
     return QueryExplanation(
@@ -351,9 +351,8 @@ class _Documents(NamedTuple):
         unjudged = np.broadcast_to(np.logical_not(judged), rows.shape)
         if measure.unjudged == "omit":
             rows, names = rows[~unjudged], names[~unjudged]
-        [every_score] = rankings.scores.values()
         relevance = rankings.relevance[rows].astype(np.float64)
-        score, gain = every_score[rows], rankings.gains(measure)[rows]
+        score, gain = rankings.score[rows], rankings.gains(measure)[rows]
         order, counted = numpy_kernels.ranks(gain, score, measure.tie_rule)
         best = np.lexsort((np.isnan(relevance), -gain))
         score = score[order]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from itertools import chain, compress
-from typing import Any, NamedTuple, Protocol, TypeVar
+from itertools import compress
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,10 +22,9 @@ from sklearn_ndcg._checks import (
     naming_ranker,
 )
 from sklearn_ndcg._kernels.numpy_kernels import as_grades, look_up
-from sklearn_ndcg._kernels.sums import exact_sum
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics import inputs
-from sklearn_ndcg._metrics.measure import DCG, Measure
+from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg._metrics.values import Queries, Values
 from sklearn_ndcg._rows.columns import level_of
 from sklearn_ndcg._rows.containers import shape_of_rows
@@ -44,27 +42,6 @@ AnyMeasure = TypeVar("AnyMeasure", bound=Measure)
 _NO_TABLE = np.empty(0)
 
 
-class JudgedShares(NamedTuple):
-    """The judged share of the first k documents that each ranker (row) returns for each query.
-
-    The queries are those with a judged document. The share is nan where nothing was returned. If
-    `has_judged_nonrelevant` is false, every judged document is relevant, as in a list of what a
-    user liked, and unjudged may just mean not relevant.
-    """
-
-    share: Floats
-    has_judged_nonrelevant: bool
-
-    def n_answered(self) -> Ints:
-        """The number of these queries for which each ranker returned a document."""
-        return np.asarray((~np.isnan(self.share)).sum(axis=1))
-
-    def means(self) -> Floats:
-        """The mean share of each ranker, over the queries that it answers; 0 if there is none."""
-        totals = np.array(list(map(exact_sum, np.nan_to_num(self.share))))
-        return np.asarray(totals / np.maximum(self.n_answered(), 1))
-
-
 class WrongRows(NamedTuple):
     """Rows that cannot be scored: which, what is wrong with them, and the message of an error.
 
@@ -77,101 +54,36 @@ class WrongRows(NamedTuple):
     before: str
     after: str
 
-    def message(self, names: RowNames) -> str:
-        """The message of an error."""
-        return self.before + names.describe(self.mask, self.what, self.plural) + self.after
-
-
-class RowNames(Protocol):
-    """How the user knows the rows."""
-
-    @property
-    def relevance_name(self) -> str:
-        """The argument that has the relevance: "y_true", "relevant" or "qrels"."""
-
-    def describe(self, mask: Mask, what: str = "document", plural: str = "documents") -> str:
-        """How many rows a mask selects, and where the first is."""
-
-
-@dataclass(frozen=True)
-class ArrayNames:
-    """Rows of an array of this shape, which have an index."""
-
-    shape: tuple[int, ...]
-    relevance_name: str = "y_true"
-
-    def describe(self, mask: Mask, what: str = "document", plural: str = "documents") -> str:
-        """How many rows a mask selects, or rows of a matrix, and the index of the first."""
-        shape = self.shape if mask.size == np.prod(self.shape) else mask.shape
-        return describe_mask(mask.reshape(shape), what, plural)
-
-
-@dataclass(frozen=True, eq=False)
-class ListNames:
-    """Rows of ranked lists, which are in a query."""
-
-    lists: Rows
-    relevance_name: str
-
-    def describe(self, mask: Mask, what: str = "document", plural: str = "documents") -> str:
-        """How many rows a mask selects, and the query and the document of the first."""
-        row, n = int(mask.argmax()), int(np.count_nonzero(mask))
-        ranker, *_ = self.lists._ranked.values()
-        number = int(np.searchsorted(ranker.starts, row, side="right")) - 1
-        query = shown_labels([self.lists._queries[number]])
-        document = f", document {ranker.row_ids[row]!r}"
-        return counted(n, what, plural, query) + document
-
-
-@dataclass(frozen=True, eq=False)
-class PartNames:
-    """Rows of a part of a table, whose index means nothing to the user."""
-
-    grouping: Grouping
-    relevance_name: str = "y_true"
-
-    def describe(self, mask: Mask, what: str = "document", plural: str = "documents") -> str:
-        """How many rows a mask selects, and the query of the first."""
-        return counted(int(np.count_nonzero(mask)), what, plural, self.query_of(mask))
-
-    def query_of(self, mask: Mask) -> str:
-        """The query of the first row that a mask selects."""
-        query = self.grouping.row_codes()[[mask.argmax()]]
-        return shown_labels(self.grouping.labels[query])
-
-
-def counted(n: int, what: str, plural: str, query: str) -> str:
-    """A number of things, and the query of the first, if it has one."""
-    of_things = f"{n:,} {plural}" if n > 1 else f"1 {what}"
-    if not query:
-        return of_things
-    return f"{of_things}, {'the first ' if n > 1 else ''}in query {query}"
-
 
 @dataclass(frozen=True, eq=False)
 class Rankings:
-    """The relevance of documents, and the scores that one or several rankers gave them.
+    """The relevance of documents in queries, and the scores that a ranker gave them: checked rows.
 
     `relevance` is uint8 if all of it are grades from 0 to 255. `graded` says which rows have a
     gain, and `judged` which were judged: in lists these may differ. Both are None if all are.
-    `scores` has those of each ranker; a single one may have the name None.
-    `weight` has one entry per row.
+    `weight` has one entry per row. Errors call the relevance and the score by their names.
 
-    These are rows with query ids; `MatrixRankings` and `ListRankings` are other kinds.
+    These are rows with query ids; `MatrixRankings` and `ListRankings` are other kinds. Several
+    rankers are a dict of these by name. Those of the same arrays share all but the score.
     """
 
     relevance: Numbers
     graded: Mask | None
     judged: Mask | None
-    scores: dict[Any, Floats]
+    score: Floats
     grouping: Grouping
     weight: Floats | None
-    names: RowNames
+    relevance_name: str = "y_true"
+    score_name: str = "y_score"
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the relevance as it was passed."""
         return self.relevance.shape
+
+    def describe(self, mask: Mask, what: str = "document", plural: str = "documents") -> str:
+        """How many rows a mask selects, and where the first is: what errors call them."""
+        return describe_mask(mask, what, plural)
 
     def as_read(self, measure: AnyMeasure) -> AnyMeasure:
         """The measure, in which lists put the cutoff that they were read with."""
@@ -181,19 +93,14 @@ class Rankings:
         """The cutoffs of a curve, by default all up to the longest query."""
         return np.arange(1, queries.longest + 1) if k is None else k
 
-    def with_scores(self, y_score: ArrayLike) -> Rankings:
-        """The same rows, scored by another ranker."""
-        return replace(self, scores={None: inputs.scores_like(y_score, self.shape)})
-
     def ignoring(self, rows: Mask) -> Rankings:
         """These rows, some of which are made unjudged, with a score of 0."""
-        relevance = np.where(rows, np.nan, self.relevance)
-        scores = {name: np.where(rows, 0, score) for name, score in self.scores.items()}
+        relevance, score = np.where(rows, np.nan, self.relevance), np.where(rows, 0, self.score)
         judged = ~np.isnan(relevance)
-        return replace(self, relevance=relevance, graded=judged, judged=judged, scores=scores)
+        return replace(self, relevance=relevance, graded=judged, judged=judged, score=score)
 
     def evaluate(self, measure: Measure, *, warn: bool = True) -> Values:
-        """The values of a measure for the only ranker. Who has them reports undefined queries.
+        """The values of a measure. Who has them reports undefined queries.
 
         `warn` says whether to warn of ids that are probably not query ids.
         """
@@ -201,21 +108,21 @@ class Rankings:
         queries = self.queries(measure)
         if warn:
             self.check_ids(queries)
-        return Values(measure.values(queries), queries.weight, measure.undefined_rule)
+        return measure.values(queries)
 
-    def evaluate_rankers(self, measure: Measure) -> list[Values]:
-        """The values of a measure for each ranker, as `evaluate` gives them for one."""
-        measure = self.as_read(measure)
-        rankers = self.queries_of_rankers(measure)
-        self.check_ids(rankers[0])
-        rule = measure.undefined_rule
-        return [Values(measure.values(queries), queries.weight, rule) for queries in rankers]
+    def queries(self, measure: Measure, of_same_rows: Queries | None = None) -> Queries:
+        """What the values of a measure are computed from.
 
-    def queries(self, measure: Measure) -> Queries:
-        """What the values of a measure are computed from, for the only ranker or the first."""
-        for wrong in self.wrong_rows(measure):
-            raise ValueError(wrong.message(self.names))
+        Those of another ranker of the same rows differ only in the scores.
+        """
+        for mask, what, plural, before, after in self.wrong_rows(measure):
+            raise ValueError(before + self.describe(mask, what, plural) + after)
         grouping, kept = self.grouping, self._kept(measure)
+        score = grouping.gather(self.score)
+        if kept is not None:
+            score = score[kept]
+        if of_same_rows is not None:
+            return replace(of_same_rows, score=score)
         starts, lengths = grouping.starts, grouping.lengths
         gain, table = self._gains(measure)
         gain = grouping.gather(gain)  # type: ignore[assignment]
@@ -229,31 +136,9 @@ class Rankings:
             gain=gain,
             gain_table=table,
             weight=np.ones(len(starts)) if self.weight is None else self._query_weights(kept),
-            score=self._gathered(next(iter(self.scores.values())), kept),
-            relevance_name=self.names.relevance_name,
+            score=score,
+            relevance_name=self.relevance_name,
         )
-
-    @cached_property
-    def with_own_rows(self) -> list[Rankings]:
-        """These rows, which rankers share; of lists the rows of each ranker."""
-        return [self]
-
-    def queries_of_rankers(self, measure: Measure) -> list[Queries]:
-        """What the values of each ranker are computed from."""
-        every = [rows.queries_of_shared_rows(measure) for rows in self.with_own_rows]
-        return list(chain.from_iterable(every))
-
-    def queries_of_shared_rows(self, measure: Measure) -> list[Queries]:
-        """The queries of each ranker, which differ only in their scores."""
-        rankers, kept = [self.queries(measure)], self._kept(measure)
-        for score in list(self.scores.values())[1:]:
-            rankers.append(replace(rankers[0], score=self._gathered(score, kept)))
-        return rankers
-
-    def _gathered(self, score: Floats, kept: Mask | None) -> Floats:
-        """Scores of the kept rows, query by query."""
-        score = self.grouping.gather(score)
-        return score if kept is None else score[kept]
 
     def _query_weights(self, kept: Mask | None) -> Floats:
         """The weight of each query: the mean over its kept rows."""
@@ -279,12 +164,12 @@ class Rankings:
         with np.errstate(over="ignore"):  # a long double may be too large: refused below
             relevance = self.relevance.astype(np.float64, copy=False)
         if self.graded is None:
-            return self._checked_gains(measure, relevance, self.names.describe), _NO_TABLE
+            return self._checked_gains(measure, relevance, self.describe), _NO_TABLE
         gain = np.where(np.isnan(relevance), measure.gain_of_unjudged, 0.0)
         rows = np.flatnonzero(self.graded)
 
         def describe(mask: Mask) -> str:
-            return self.names.describe(np.isin(np.arange(len(relevance)), rows[mask]))
+            return self.describe(np.isin(np.arange(len(relevance)), rows[mask]))
 
         if len(rows):
             gain[rows] = self._checked_gains(measure, relevance[rows], describe)
@@ -294,7 +179,7 @@ class Rankings:
         self, measure: Measure, relevance: Floats, describe: Callable[[Mask], str]
     ) -> Floats:
         """Gains, which must be finite, and >= 0 where the measure must be."""
-        name = self.names.relevance_name
+        name = self.relevance_name
         gain = measure.gains(relevance, name, describe)
         low, high = gain.min(), gain.max()
         if not (low > -np.inf and high < np.inf):
@@ -316,7 +201,7 @@ class Rankings:
 
     def wrong_rows(self, measure: Measure) -> Iterator[WrongRows]:
         """Rows that no gain could make right, with one entry for each thing that is wrong."""
-        name = self.names.relevance_name
+        name = self.relevance_name
         if self.graded is not None and np.isinf(self.relevance).any():
             yield WrongRows(
                 np.isinf(self.relevance),
@@ -325,17 +210,15 @@ class Rankings:
                 before=f"Input {name} contains infinity: ",
                 after=". It must be finite.",
             )
-        for ranker, score in self.scores.items():
-            if not score.max() < np.inf:
-                which = f" of {ranker!r}" if len(self.scores) > 1 else ""
-                what = "NaN" if np.isnan(score).any() else "infinity"
-                yield WrongRows(
-                    ~(score < np.inf),
-                    "NaN or +inf",
-                    "NaN or +inf",
-                    before=f"Input y_score{which} contains {what}: ",
-                    after=". Scores must be finite, or -inf if not retrieved.",
-                )
+        if not self.score.max() < np.inf:
+            what = "NaN" if np.isnan(self.score).any() else "infinity"
+            yield WrongRows(
+                ~(self.score < np.inf),
+                "NaN or +inf",
+                "NaN or +inf",
+                before=f"Input {self.score_name} contains {what}: ",
+                after=". Scores must be finite, or -inf if not retrieved.",
+            )
         if self.weight is not None and (wrong := inputs.wrong_weights(self.weight)).any():
             before = inputs.wrong_weight(self.weight[wrong][0])
             yield WrongRows(wrong, "such weight", "such weights", before, after=".")
@@ -378,46 +261,11 @@ class Rankings:
             return np.flatnonzero(self.grouping.codes == number)
         return self.grouping.rows_of(np.array([number]))
 
-    def judged_shares(self, measure: DCG) -> JudgedShares | None:
-        """How much of what rankers return is judged; None if all is judged, and returned."""
-        if not any(rows.is_incomplete() for rows in self.with_own_rows):
-            return None
-        parts = [rows._judged_shares(measure) for rows in self.with_own_rows]
-        return parts[0]._replace(share=np.vstack([part.share for part in parts]))
-
-    def is_incomplete(self) -> bool:
-        """Whether a document is unjudged, or was not returned by a ranker."""
-        return self.judged is not None or min(map(np.min, self.scores.values())) == -np.inf
-
-    def _judged_shares(self, measure: DCG) -> JudgedShares:
-        """The shares of rankers that share these rows."""
-        ones = np.ones(len(self.relevance), dtype=np.uint8)
-        judged = ones if self.judged is None else self.judged.view(np.uint8)
-        count, scores = DCG(k=measure.k, discount="none", ties=measure.tie_order), self.scores
-        if measure.tie_rule.by_gain:  # by the gain of the measure, not by what is counted
-            gain, rule = self.gains(measure), measure.tie_rule
-            scores = {name: rule.resolved(score, gain) for name, score in scores.items()}
-            count = replace(count, ties="average")  # what is still tied has the same gain
-        rows = replace(self, graded=None, weight=None, scores=scores)
-        returned, counted = (
-            list(map(count.values, replace(rows, relevance=counts).queries_of_shared_rows(count)))
-            for counts in (ones, judged)
-        )
-        share = np.full((len(scores), len(self.grouping.labels)), np.nan)
-        for row, n_returned, n_judged in zip(share, returned, counted, strict=True):
-            np.divide(n_judged, n_returned, out=row, where=n_returned > 0)
-        nonrelevant = self._nonrelevant() & (judged > 0)
-        return JudgedShares(share[:, self.has_judgements()], bool(nonrelevant.any()))
-
     def has_judgements(self) -> Mask:
         """Which queries have a judged document."""
         if self.judged is None:
             return np.ones(len(self.grouping.labels), dtype=np.bool_)
         return np.asarray(self.grouping.extremes(self.judged.view(np.uint8))[1] > 0)
-
-    def _nonrelevant(self) -> Mask:
-        """The rows of documents that are not relevant."""
-        return np.asarray(self.relevance <= 0)
 
     def labels_of_queries(self, ids: Any, name: str, weight: Floats) -> tuple[Ids, Ints]:
         """Sorted labels of clusters or segments, and the position in them of each query's.
@@ -448,6 +296,11 @@ class MatrixRankings(Rankings):
         """The shape of the matrix."""
         return len(self.grouping.labels), int(self.grouping.lengths[0])
 
+    def describe(self, mask: Mask, what: str = "document", plural: str = "documents") -> str:
+        """How many documents a mask selects, or rows of the matrix, and the index of the first."""
+        shape = self.shape if mask.size == self.relevance.size else mask.shape
+        return describe_mask(mask.reshape(shape), what, plural)
+
     def _query_weights(self, kept: Mask | None) -> Floats:
         assert self.weight is not None
         return self.weight
@@ -465,71 +318,44 @@ class MatrixRankings(Rankings):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ListRankings(Rankings):
-    """The rows of ranked `lists`; of several rankers these are the rows of the first.
+    """The rows of the ranked `lists` of one ranker.
 
     Queries without documents have a row that is never scored, one of the `fillers`. Documents that
-    are in a list again are `repeats`: they have no gain, and are judged or not as the first one is.
+    are in a list again have no gain, and are judged or not as the first one is.
     """
 
     lists: Rows
     fillers: Mask | None
-    repeats: Mask | None
 
     @classmethod
-    def of(cls, lists: Rows, sample_weight: Any = None) -> ListRankings:
-        """The rows of one or several rankers, with weights of queries."""
-        if sample_weight is None:
-            return cls._of(lists, None)
-        queries = lists._queries
-        by_query = list(lists._values_by_query(sample_weight, "sample_weight", queries).values())
-        return cls._of(lists, inputs.row_weights(by_query, len(queries), queries))
-
-    @classmethod
-    def of_one_ranker(cls, lists: Rows, sample_weight: Any = None) -> ListRankings:
-        """The rows, which must be of one ranker."""
-        if len(lists.rankers) > 1:
-            raise ValueError(
-                f"The rows are of {len(lists.rankers)} rankers: pass those of one, "
-                f"rows[{lists.rankers[0]!r}]. compare_rankers and NDCGDisplay.from_predictions "
-                "take all."
-            )
-        return cls.of(lists, sample_weight)
-
-    @classmethod
-    def _of(cls, lists: Rows, weight: Floats | None) -> ListRankings:
-        """The rows of lists whose queries have these weights."""
-        ranked, *_ = lists._ranked.values()
-        order = lists._order
+    def of(cls, lists: Rows, weight: Floats | None = None) -> ListRankings:
+        """The rows of lists of one ranker, whose queries have these weights."""
+        [ranked], order = lists._ranked.values(), lists._order
         judged, repeats = ranked.judged, ranked.is_repeat()
         is_zero = lists.unjudged == "zero"
         rows, graded = with_judged(ranked.relevance_or_0() if is_zero else ranked.relevance)
         if repeats is not None:  # the gain of 0 may not be 0
             rows = rows.astype(np.float64)
             graded = ~repeats if graded is None else graded & ~repeats
-        scores = {name: ranker.scores for name, ranker in lists._ranked.items()}
-        if len(scores) == 1:  # whose name does not matter
-            scores = dict.fromkeys([None], *scores.values())
         return cls(
             relevance=rows,
             graded=graded,
             judged=None if judged.all() else judged,
-            scores=scores,
+            score=ranked.scores,
             grouping=Grouping(lists._labels, ranked.starts[order], ranked.n_rows[order]),
             weight=None if weight is None else np.repeat(weight, ranked.n_rows),
-            names=ListNames(lists, lists._relevance_name),
+            relevance_name=lists._relevance_name,
             lists=lists,
             fillers=ranked.fillers(),
-            repeats=repeats,
         )
 
-    @cached_property
-    def with_own_rows(self) -> list[Rankings]:
-        """The rows of each ranker: what it returned, and the truths."""
-        if len(self.scores) == 1:
-            return [self]
-        first, *_ = self.lists._ranked.values()
-        weight = None if self.weight is None else self.weight[first.starts]
-        return [self._of(self.lists[name], weight) for name in self.scores]
+    def describe(self, mask: Mask, what: str = "document", plural: str = "documents") -> str:
+        """How many rows a mask selects, and the query and the document of the first."""
+        row, n = int(mask.argmax()), int(np.count_nonzero(mask))
+        [ranked] = self.lists._ranked.values()
+        number = int(np.searchsorted(ranked.starts, row, side="right")) - 1
+        query = shown_labels([self.lists._queries[number]])
+        return f"{counted(n, what, plural, query)}, document {ranked.row_ids[row]!r}"
 
     def as_read(self, measure: AnyMeasure) -> AnyMeasure:
         """The measure with the cutoff and the rule for unjudged documents of the lists.
@@ -562,11 +388,6 @@ class ListRankings(Rankings):
             return kept
         return ~self.fillers if kept is None else kept & ~self.fillers
 
-    def _nonrelevant(self) -> Mask:
-        nonrelevant = super()._nonrelevant()
-        # the relevance of repeats is 0 whatever was judged
-        return nonrelevant if self.repeats is None else nonrelevant & ~self.repeats
-
     def check_ids(self, queries: Queries) -> None:
         """The ids of lists are the user's own."""
 
@@ -588,15 +409,23 @@ def rankings_of(
     y_score: ArrayLike | None,
     groups: Any = None,
     sample_weight: Any = None,
+    *,
     sort: bool = True,
+    kind: type[Rankings] = Rankings,
 ) -> Rankings:
     """Read the rows of one ranker, from arrays or lists.
 
-    Without `sort`, queries of arrays may be in any order.
+    Without `sort`, queries of arrays may be in any order. `kind` is that of rows with query ids.
     """
     if isinstance(y_true, Rows):
         refuse_beside_lists(y_score=y_score, groups=groups)
-        return ListRankings.of_one_ranker(y_true, sample_weight)
+        if len(y_true.rankers) > 1:
+            raise ValueError(
+                f"The rows are of {len(y_true.rankers)} rankers: pass those of one, "
+                f"rows[{y_true.rankers[0]!r}]. compare_rankers and NDCGDisplay.from_predictions "
+                "take all."
+            )
+        return ListRankings.of(y_true, _weights_of_lists(y_true, sample_weight))
     if y_score is None:
         raise TypeError(
             "y_score is missing: only rows of from_lists or from_trec are passed without it, and "
@@ -605,8 +434,8 @@ def rankings_of(
     if isinstance(groups, str):
         groups = level_of(y_true, groups, "y_true")
     refuse_reordered(y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
-    rows, shape = _without_scores(y_true, {None: y_score}, groups, sample_weight, sort)
-    return rows(scores={None: inputs.scores_like(y_score, shape)})
+    [rankings] = _of_arrays(y_true, {"": y_score}, groups, sample_weight, sort, kind).values()
+    return rankings
 
 
 def rankings_of_several(
@@ -614,33 +443,45 @@ def rankings_of_several(
     y_scores: Mapping[Any, ArrayLike],
     groups: Any = None,
     sample_weight: ArrayLike | None = None,
-) -> Rankings:
+) -> dict[Any, Rankings]:
     """Read the rows of several rankers, by name, from arrays."""
     if isinstance(groups, str):
         groups = level_of(y_true, groups, "y_true")
-    refuse_reordered(y_true=y_true, groups=groups, sample_weight=sample_weight)
-    rows, shape = _without_scores(y_true, y_scores, groups, sample_weight)
-    scores: dict[Any, Floats] = {}
+    labelled = {"y_true": y_true, "groups": groups, "sample_weight": sample_weight}
+    refuse_reordered(**labelled)
     for name, y_score in y_scores.items():
         with naming_ranker(name, y_scores):
-            refuse_reordered(
-                y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight
-            )
-            scores[name] = inputs.scores_like(y_score, shape)
-    return rows(scores=scores)
+            refuse_reordered(y_score=y_score, **labelled)
+    return _of_arrays(y_true, y_scores, groups, sample_weight)
 
 
-def _without_scores(
+def rankings_of_lists(lists: Rows, sample_weight: Any = None) -> dict[Any, Rankings]:
+    """The rows of the rankers of lists, by name: what each returned, and the truths."""
+    weight = _weights_of_lists(lists, sample_weight)
+    if len(lists.rankers) == 1:  # which may have no name
+        return {lists.rankers[0]: ListRankings.of(lists, weight)}
+    return {name: ListRankings.of(lists[name], weight) for name in lists.rankers}
+
+
+def queries_of_rankers(rankers: Sequence[Rankings], measure: Measure) -> list[Queries]:
+    """The queries of each ranker; rankers of the same rows share their gains."""
+    first = rankers[0].queries(measure)
+    others = (
+        rows.queries(measure, first if rows.relevance is rankers[0].relevance else None)
+        for rows in rankers[1:]
+    )
+    return [first, *others]
+
+
+def _of_arrays(
     y_true: ArrayLike,
     y_scores: Mapping[Any, ArrayLike],
     groups: Any,
     sample_weight: ArrayLike | None,
     sort: bool = True,
-) -> tuple[Callable[..., Rankings], tuple[int, ...]]:
-    """Rows that still need the scores of their rankers, and the shape that these must have.
-
-    `y_scores` are only looked at for an error.
-    """
+    kind: type[Rankings] = Rankings,
+) -> dict[Any, Rankings]:
+    """The rows of each ranker, which share all but the scores."""
     relevance = inputs.numeric(y_true, "y_true")
     if groups is not None:
         relevance = relevance.reshape(shape_of_rows(relevance.shape))
@@ -648,22 +489,34 @@ def _without_scores(
     if groups is None or len(shape) == 2:
         inputs.check_groups(relevance, groups, y_scores)
     relevance, judged = with_judged(relevance.ravel())
-    kind: type[Rankings] = Rankings
     if len(shape) == 2:
         kind, grouping = MatrixRankings, Grouping.of_matrix(*shape)
     else:
         grouping = Grouping.of_ids(groups, len(relevance), sort=sort)
     weight = None if sample_weight is None else inputs.read_weights(sample_weight, shape[0])
-    rows = partial(
-        kind,
-        relevance=relevance,
-        graded=judged,
-        judged=judged,
-        grouping=grouping,
-        weight=weight,
-        names=ArrayNames(shape),
-    )
-    return rows, shape
+    rankers = {}
+    for name, y_score in y_scores.items():
+        with naming_ranker(name, y_scores):
+            score = inputs.scores_like(y_score, shape)
+        rankers[name] = kind(
+            relevance=relevance,
+            graded=judged,
+            judged=judged,
+            score=score,
+            grouping=grouping,
+            weight=weight,
+            score_name="y_score" if len(y_scores) == 1 else f"y_score of {name!r}",
+        )
+    return rankers
+
+
+def _weights_of_lists(lists: Rows, sample_weight: Any) -> Floats | None:
+    """The weight of each query that was read; None if all are equal."""
+    if sample_weight is None:
+        return None
+    queries = lists._queries
+    by_query = lists._values_by_query(sample_weight, "sample_weight", queries)
+    return inputs.row_weights(list(by_query.values()), len(queries), queries)
 
 
 def refuse_beside_lists(**arguments: object) -> None:
@@ -690,3 +543,11 @@ def with_judged(relevance: Numbers) -> tuple[Numbers, Mask | None]:
     if np.isfinite([relevance.min(), relevance.max()]).all():
         return relevance, None
     return relevance, ~np.isnan(relevance)
+
+
+def counted(n: int, what: str, plural: str, query: str) -> str:
+    """A number of things, and the query of the first, if it has one."""
+    of_things = f"{n:,} {plural}" if n > 1 else f"1 {what}"
+    if not query:
+        return of_things
+    return f"{of_things}, {'the first ' if n > 1 else ''}in query {query}"

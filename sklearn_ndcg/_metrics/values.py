@@ -162,25 +162,30 @@ class Values:
     Nothing is said of undefined queries until `report_undefined` is called.
     """
 
-    values: Floats
+    by_query: Floats
     weight: Floats
     undefined_rule: UndefinedRule
+
+    def take(self, queries: Ints) -> Values:
+        """Those of some queries."""
+        return Values(self.by_query[queries], self.weight[queries], self.undefined_rule)
 
     @cached_property
     def undefined(self) -> Mask:
         """Which queries have no value."""
-        return np.isnan(self.values)
+        return np.isnan(self.by_query)
 
     def report_undefined(self) -> Values:
         """Warn of undefined queries, or raise, as the measure says; then return these values."""
-        self.undefined_rule.report(int(np.count_nonzero(self.undefined)), len(self.values))
+        if self.undefined.any():
+            self.undefined_rule.report(int(self.undefined.sum()), len(self.by_query))
         return self
 
     def filled(self) -> Floats:
         """The values, with that of undefined queries, which is nan if they are left out."""
         if not self.undefined.any():
-            return self.values
-        return np.where(self.undefined, self.undefined_rule.value, self.values)
+            return self.by_query
+        return np.where(self.undefined, self.undefined_rule.value, self.by_query)
 
     @cached_property
     def counts(self) -> Mask:

@@ -13,11 +13,13 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
-from sklearn_ndcg._checks import Numbers
+from sklearn_ndcg._checks import Mask, Numbers
 from sklearn_ndcg._metrics.measure import NDCG
-from sklearn_ndcg._metrics.rankings import PartNames, Rankings, WrongRows, counted, rankings_of
+from sklearn_ndcg._metrics.rankings import Rankings, WrongRows, counted, rankings_of
 from sklearn_ndcg._metrics.values import Totals, Values
+from sklearn_ndcg._rows.grouping import Grouping
 from sklearn_ndcg._rows.ids import first_rows
+from sklearn_ndcg._rows.label_texts import shown_labels
 from sklearn_ndcg.frames._narwhals import Column, Frame, Native, nw
 
 Columns = Mapping[str, list[str]]
@@ -43,9 +45,25 @@ class WrongPart(NamedTuple):
     after: str
 
     @classmethod
-    def of(cls, wrong: WrongRows, names: PartNames) -> WrongPart:
+    def of(cls, wrong: WrongRows, grouping: Grouping) -> WrongPart:
         """Count wrong rows, and name the query of the first."""
-        return cls(int(np.count_nonzero(wrong.mask)), names.query_of(wrong.mask), *wrong[1:])
+        query = _query_of_first(wrong.mask, grouping)
+        return cls(int(np.count_nonzero(wrong.mask)), query, *wrong[1:])
+
+
+class PartRankings(Rankings):
+    """Rows of a part, whose index means nothing to the user."""
+
+    def describe(self, mask: Mask, what: str = "document", plural: str = "documents") -> str:
+        """How many rows a mask selects, and the query of the first."""
+        query = _query_of_first(mask, self.grouping)
+        return counted(int(np.count_nonzero(mask)), what, plural, query)
+
+
+def _query_of_first(mask: Mask, grouping: Grouping) -> str:
+    """The query of the first row that a mask selects."""
+    query = grouping.row_codes()[[mask.argmax()]]
+    return shown_labels(grouping.labels[query])
 
 
 class PartTotals(NamedTuple):
@@ -106,8 +124,9 @@ def sum_part(columns: Columns, measure: NDCG, rows: Native) -> PartTotals:
     missing = _missing_ids(keys, columns)
     if missing:
         return PartTotals(len(table), wrong=(missing,))
-    rankings, names = _rankings(table, keys, columns, sort=False)
-    wrong = tuple(WrongPart.of(rows, names) for rows in rankings.wrong_rows(measure))
+    rankings = _rankings(table, keys, columns, sort=False)
+    every = rankings.wrong_rows(measure)
+    wrong = tuple(WrongPart.of(rows, rankings.grouping) for rows in every)
     if wrong:
         return PartTotals(len(table), wrong=wrong)
     values = rankings.evaluate(measure, warn=False)
@@ -126,7 +145,7 @@ def score_part(columns: Columns, measure: NDCG, rows: Native) -> QueryTable:
     missing = _missing_ids(ids, columns)
     if missing:
         refuse_wrong_rows([missing])
-    rankings, _ = _rankings(table, ids, columns)
+    rankings = _rankings(table, ids, columns)
     judged = rankings.judged if measure.unjudged == "omit" else None
     masks = [wrong.mask for wrong in rankings.wrong_rows(measure)]
     invalid = np.any(masks, axis=0) if masks else np.zeros(len(table), dtype=bool)
@@ -184,10 +203,8 @@ def _missing_ids(keys: list[Column], columns: Columns) -> WrongPart | None:
     )
 
 
-def _rankings(
-    table: Frame, keys: list[Column], columns: Columns, sort: bool = True
-) -> tuple[Rankings, PartNames]:
-    """The rows of a part, and what errors call them."""
+def _rankings(table: Frame, keys: list[Column], columns: Columns, sort: bool = True) -> Rankings:
+    """The rows of a part."""
     exact = list(map(_exact, keys))
     # native, as Narwhals would turn text into fixed-width arrays without NULs at the end
     ids = nw.to_native(exact[0] if len(exact) == 1 else table.select(exact))
@@ -195,11 +212,9 @@ def _rankings(
     score = _numbers(_exact(table[columns["y_score"][0]]))
     weight = _numbers(table[columns["sample_weight"][0]]) if "sample_weight" in columns else None
     try:
-        rankings = rankings_of(relevance, score, ids, weight, sort)
+        return rankings_of(relevance, score, ids, weight, sort=sort, kind=PartRankings)
     except TypeError as error:  # of ids, as other columns hold numbers
         raise TypeError(f"groups={columns['groups']} must name columns of ids: {error}") from error
-    names = PartNames(rankings.grouping)
-    return replace(rankings, names=names), names
 
 
 def _keys(table: Frame, columns: Columns) -> list[Column]:

@@ -13,13 +13,14 @@ from sklearn_ndcg._checks import Cutoff, Weights
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.measure import DCG, Measure, NDCGOptions
 from sklearn_ndcg._metrics.rankings import (
-    ListRankings,
     Rankings,
+    rankings_of_lists,
     rankings_of_several,
     refuse_beside_lists,
 )
 from sklearn_ndcg._rows.columns import column_names
 from sklearn_ndcg._rows.labels import refuse_reordered
+from sklearn_ndcg.inference._judged import judged_shares
 from sklearn_ndcg.inference._options import Inference, Metric, measure_of
 from sklearn_ndcg.inference._pairs import Design
 from sklearn_ndcg.inference._results import Comparison
@@ -188,28 +189,29 @@ def compare_rankers(
         random_state=random_state,
         test=test,
     )
-    rankings = rankings_of_rankers(y_true, y_scores, groups, sample_weight, least=2)
+    rankers = rankings_of_rankers(y_true, y_scores, groups, sample_weight, least=2)
     refuse_reordered(y_true=y_true, clusters=clusters)
-    measure = rankings.as_read(measure)
+    for rankings in rankers.values():
+        measure = rankings.as_read(measure)
     design = Design(
         label=measure.label(),
         limits=measure.limits,
-        rankers=list(rankings.scores),
+        rankers=list(rankers),
         baseline=baseline,
         margin=margin,
         inference=inference,
     )
-    sample = Sample.of(rankings, measure, clusters)
+    sample = Sample.of([*rankers.values()], measure, clusters)
     result = design.compare(sample)
-    warn_of_shares(rankings, measure, design.rankers)
+    warn_of_shares(rankers, measure)
     return result
 
 
-def warn_of_shares(rankings: Rankings, measure: Measure, rankers: list[Any]) -> None:
+def warn_of_shares(rankers: Mapping[Any, Rankings], measure: Measure) -> None:
     """Warn if rankers differ in what they return that is judged, or in what they answer."""
     # whatever a function does with documents of equal scores, it gets all of them
     counted = measure if isinstance(measure, DCG) else DCG(k=measure.k)
-    shares = rankings.judged_shares(counted)
+    names, shares = list(rankers), judged_shares([*rankers.values()], counted)
     if shares is None or not shares.n_answered().any():
         return
     n_answered, n_judged = shares.n_answered(), shares.share.shape[1]
@@ -217,14 +219,14 @@ def warn_of_shares(rankings: Rankings, measure: Measure, rankers: list[Any]) -> 
     if shares.has_judged_nonrelevant and np.nanmax(judged) - np.nanmin(judged) > _MANY:
         fewest, most = np.nanargmin(judged), np.nanargmax(judged)
         _checks.warn(
-            f"Of the first documents that {rankers[fewest]!r} returned, {judged[fewest]:.0%} are "
-            f"judged, compared with {judged[most]:.0%} for {rankers[most]!r}. "
+            f"Of the first documents that {names[fewest]!r} returned, {judged[fewest]:.0%} are "
+            f"judged, compared with {judged[most]:.0%} for {names[most]!r}. "
             f"{_UNJUDGED_MEANS[measure.unjudged]} Consider judging more."
         )
     least, most = n_answered.min(), n_answered.max()
     if least < most:
         _checks.warn(
-            f"{rankers[n_answered.argmin()]!r} has lists with documents for {least} of the "
+            f"{names[n_answered.argmin()]!r} has lists with documents for {least} of the "
             f"{n_judged} judged queries; another ranker has {most}: others count as 0. If it was "
             "not asked all of them, pass unanswered='omit', which keeps empty lists. If it was, "
             "check that its query ids are those of the truth. If it found nothing for these, 0 is "
@@ -239,7 +241,7 @@ def rankings_of_rankers(
     sample_weight: Any,
     least: int,
     argument: str = "y_scores",
-) -> Rankings:
+) -> dict[Any, Rankings]:
     """The rows of several rankers, at least so many, from arrays or lists."""
     if not isinstance(y_true, Rows):
         if isinstance(y_true, Mapping) and any(isinstance(r, Rows) for r in y_true.values()):
@@ -255,7 +257,7 @@ def rankings_of_rankers(
             f"The rows must be of at least {_COUNTED[least]}: pass rankers={{name: lists}} to "
             "from_lists or runs={name: run} to from_trec. For one ranker call ndcg_interval(rows)."
         )
-    return ListRankings.of(y_true, sample_weight)
+    return rankings_of_lists(y_true, sample_weight)
 
 
 def _scores_by_name(y_scores: Any, argument: str, least: int) -> dict[Any, ArrayLike]:

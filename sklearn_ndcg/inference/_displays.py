@@ -15,7 +15,7 @@ from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics import drawing
 from sklearn_ndcg._metrics.choices import check_curve_cutoffs, known_options
 from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions
-from sklearn_ndcg._metrics.rankings import Rankings, rankings_of
+from sklearn_ndcg._metrics.rankings import Rankings, queries_of_rankers, rankings_of
 from sklearn_ndcg._metrics.values import Queries, mean_curve
 from sklearn_ndcg._rows.columns import column_names, count_rows, take_rows
 from sklearn_ndcg._rows.label_texts import label_text
@@ -177,7 +177,7 @@ class NDCGDisplay:
         """
         known_options(cls.from_predictions, options, DisplayOptions)
         weight = options.pop("sample_weight", None)
-        rankers: Any = y_score
+        scores: Any = y_score
         if isinstance(y_true, Rows):
             several = len(y_true.rankers) > 1
             if not several and name is None and y_true.rankers != [None]:
@@ -186,14 +186,14 @@ class NDCGDisplay:
             several = isinstance(y_score, Mapping) or bool(
                 column_names(y_score) and np.ndim(y_true) == 1
             )
-            rankers = y_score if several else {None: y_score}
-        rankings = rankings_of_rankers(y_true, rankers, groups, weight, 1, "y_score")
+            scores = y_score if several else {name: y_score}
+        rankers = rankings_of_rankers(y_true, scores, groups, weight, 1, "y_score")
         names: list[Any] | str | None = name
         if several:
             if name is not None:
                 raise ValueError(f"name must be for one ranker, got {name!r} for those of y_score.")
-            names = y_true.rankers if isinstance(y_true, Rows) else list(rankings.scores)
-        return cls._of_folds([rankings], options, k, confidence_level, names)
+            names = list(rankers)
+        return cls._of_folds([[*rankers.values()]], options, k, confidence_level, names)
 
     @classmethod
     def from_estimator(
@@ -337,7 +337,7 @@ class NDCGDisplay:
             fold: Any = (None if values is None else take_rows(values, rows) for values in data)
             X_test, y_test, ids, weight = fold
             y_score, ids = scorer.scores_and_groups(model, X_test, y_test, ids)
-            folds.append(rankings_of(y_test, y_score, ids, weight))
+            folds.append([rankings_of(y_test, y_score, ids, weight)])
         return cls._of_folds(folds, options, k, None, name)
 
     def plot(
@@ -437,23 +437,24 @@ class NDCGDisplay:
 
     @classmethod
     def _of_folds(
-        cls, folds: list[Rankings], options: Any, k: Any, level: Any, name: Any
+        cls, folds: list[list[Rankings]], options: Any, k: Any, level: Any, name: Any
     ) -> NDCGDisplay:
-        """Draw a curve for each ranker or fold; it stays flat after its longest query."""
+        """Draw a curve for each ranker of each fold; it stays flat after its longest query."""
         drawing = {option: options.pop(option) for option in _DRAWING & options.keys()}
         measure = NDCG(**options)
         curves: list[Queries] = []
-        for rankings in folds:
-            measure = rankings.as_read(measure)
-            rankers = rankings.queries_of_rankers(measure)
-            rankings.check_ids(rankers[0])
-            curves += rankers
+        for rankers in folds:
+            for rankings in rankers:
+                measure = rankings.as_read(measure)
+            queries = queries_of_rankers(rankers, measure)
+            rankers[0].check_ids(queries[0])
+            curves += queries
         longest = max(curves, key=lambda queries: queries.longest)
         last = k if is_integer(k) and k >= 1 else None
         if last is not None:
-            folds[0].curve_cutoffs(np.array([last]), longest)  # raises beyond what was read
+            folds[0][0].curve_cutoffs(np.array([last]), longest)  # raises beyond what was read
             k = range(1, min(int(last), longest.longest) + 1)
-        checked = folds[0].curve_cutoffs(check_curve_cutoffs(k), longest)
+        checked = folds[0][0].curve_cutoffs(check_curve_cutoffs(k), longest)
         cutoffs = np.unique(checked)
         means = [mean_curve(measure.at_cutoffs(q, cutoffs), len(cutoffs)) for q in curves]
         for first in range(0, len(curves), len(curves) // len(folds)):  # of the rankers of a fold

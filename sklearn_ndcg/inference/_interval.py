@@ -16,7 +16,7 @@ from sklearn_ndcg._kernels.sums import weighted_means
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.measure import NDCG, Measure, NDCGOptions
 from sklearn_ndcg._metrics.rankings import rankings_of
-from sklearn_ndcg._metrics.values import Queries, Values
+from sklearn_ndcg._metrics.values import Queries
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg.inference import _sample, _statistics
 from sklearn_ndcg.inference._options import Inference, Metric, measure_of, tails
@@ -165,7 +165,7 @@ def ndcg_interval(
     refuse_reordered(y_true=y_true, clusters=clusters)
     rankings = rankings_of(y_true, y_score, groups, sample_weight)
     measure = rankings.as_read(measure)
-    sample = Sample.of(rankings, measure, clusters)
+    sample = Sample.of([rankings], measure, clusters)
     _warn_of_equal_values(sample, measure)
     (generator,) = inference.generators(0)
     return _interval(measure, inference, sample, generator)
@@ -371,8 +371,7 @@ def curve_interval(
 ) -> Floats:
     """Bounds of NDCG at each cutoff, of Student's t over queries, shape (2, n_cutoffs)."""
     high_tail = tails(confidence_level)[1]
-    at_last = replace(measure, k=int(cutoffs[-1])).values(queries)
-    last = Values(at_last, queries.weight, measure.undefined_rule).filled()
+    last = replace(measure, k=int(cutoffs[-1])).values(queries).filled()
     weight = _sample.scored_weights(last, queries.weight)
     scored = weight > 0
     _sample.check_sample_size(weight[scored], len(scored))

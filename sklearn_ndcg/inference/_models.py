@@ -229,12 +229,12 @@ def compare_models(
     scores = {
         name: data.scores(scoring, estimators, tests)[order] for name, estimators in fitted.items()
     }
-    rankings = data.scored(scoring, scores, rows, data.take(ids, rows))
-    sample = Sample.of(rankings, measure, data.take(clusters, rows))
+    rankers = data.scored(scoring, scores, rows, data.take(ids, rows))
+    sample = Sample.of([*rankers.values()], measure, data.take(clusters, rows))
     if ids is None:
         sample = replace(sample, labels=rows[sample.labels])
     result = design.compare(sample)
-    warn_of_shares(rankings, measure, design.rankers)
+    warn_of_shares(rankers, measure)
     return result
 
 
@@ -263,8 +263,8 @@ class _Data:
 
     def scored(
         self, scorer: GroupedScorer, scores: dict[Any, Floats], rows: Ints, ids: Any
-    ) -> Rankings:
-        """These rows, with query ids and the scores of all models."""
+    ) -> dict[Any, Rankings]:
+        """These rows, with query ids, scored by each model."""
         weight = self.requested(scorer, "sample_weight")
         weight = None if weight is None else take_rows(weight, rows)
         return rankings_of_several(take_rows(self.y, rows), scores, ids, weight)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from sklearn_ndcg._checks import Floats, Ids, Ints, warn
 from sklearn_ndcg._lists.rows import UNJUDGED
 from sklearn_ndcg._metrics.measure import Measure
-from sklearn_ndcg._metrics.rankings import ListRankings, Rankings
+from sklearn_ndcg._metrics.rankings import ListRankings, Rankings, queries_of_rankers
 from sklearn_ndcg._metrics.values import refuse_weights_of_0
 from sklearn_ndcg._rows.grouping import as_python
 from sklearn_ndcg._rows.label_texts import shown_labels
@@ -42,16 +42,16 @@ class Sample:
     left_out: Mapping[str, int] | None = None
 
     @classmethod
-    def of(cls, rankings: Rankings, measure: Measure, clusters: Any = None) -> Sample:
+    def of(cls, rankers: Sequence[Rankings], measure: Measure, clusters: Any = None) -> Sample:
         """The queries that can be scored."""
-        return cls._of_all(rankings, measure, clusters)._scored(rankings)
+        return cls._of_all(rankers, measure, clusters)._scored(rankers[0])
 
     @classmethod
     def with_segments(
         cls, rankings: Rankings, measure: Measure, segments: Any
     ) -> tuple[Sample, dict[Any, Sample]]:
         """The queries that can be scored: all of them, and those of each segment."""
-        every = cls._of_all(rankings, measure, None)
+        every = cls._of_all([rankings], measure, None)
         names, segment_of = _segments_of(rankings, segments, every.weight)
         sample = every._scored(rankings)
         order = np.argsort(segment_of, kind="stable")
@@ -60,9 +60,10 @@ class Sample:
         return sample, dict(zip(names, map(every._take, members), strict=True))
 
     @classmethod
-    def _of_all(cls, rankings: Rankings, measure: Measure, clusters: Any) -> Sample:
+    def _of_all(cls, rankers: Sequence[Rankings], measure: Measure, clusters: Any) -> Sample:
         """All queries; those that cannot be scored have the weight 0."""
-        values, weight = _values_and_weights(rankings, measure)
+        rankings = rankers[0]  # rankers share queries and weights
+        values, weight = _values_and_weights(rankers, measure)
         weight = scored_weights(values.max(axis=0), weight)
         cluster_of = None
         if clusters is not None:
@@ -109,15 +110,17 @@ class Sample:
         return by_cluster(values, self.weight, self.clusters)
 
 
-def _values_and_weights(rankings: Rankings, measure: Measure) -> tuple[Floats, Floats]:
+def _values_and_weights(rankers: Sequence[Rankings], measure: Measure) -> tuple[Floats, Floats]:
     """The values of a sample, nan where a query is left out, and the weights of all queries."""
-    rankers = rankings.evaluate_rankers(measure)
-    weight = rankers[0].weight
+    queries = queries_of_rankers(rankers, measure)
+    rankers[0].check_ids(queries[0])
+    values = list(map(measure.values, queries))
+    weight = values[0].weight
     if not weight.any():
         refuse_weights_of_0()
-    n_undefined = np.count_nonzero(np.any([ranker.undefined for ranker in rankers], axis=0))
+    n_undefined = np.count_nonzero(np.any([of_ranker.undefined for of_ranker in values], axis=0))
     measure.undefined_rule.report(int(n_undefined), len(weight))
-    return np.array([ranker.filled() for ranker in rankers]), weight
+    return np.array([of_ranker.filled() for of_ranker in values]), weight
 
 
 def _segments_of(rankings: Rankings, segments: Any, weight: Floats) -> tuple[list[Any], Ints]:

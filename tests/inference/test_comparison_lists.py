@@ -8,8 +8,9 @@ from helpers import as_runs, compare_lists, compare_runs
 
 from sklearn_ndcg import CONVENTIONS, from_lists, from_trec, ndcg_score
 from sklearn_ndcg._metrics.measure import DCG
-from sklearn_ndcg._metrics.rankings import ListRankings
+from sklearn_ndcg._metrics.rankings import rankings_of_lists
 from sklearn_ndcg.inference import compare_rankers, ndcg_by_segment
+from sklearn_ndcg.inference._judged import judged_shares
 
 # lists drawn at random are only partly judged and answered
 pytestmark = [
@@ -189,8 +190,8 @@ def test_judged_shares_are_those_of_ir_measures(k):
         query: {document: max(grade, 0) for document, grade in grades.items()}
         for query, grades in qrels.items()
     }
-    rows = ListRankings.of(from_trec(qrels, runs=runs, k=k))
-    found = rows.judged_shares(DCG(k=k))
+    rankers = rankings_of_lists(from_trec(qrels, runs=runs, k=k))
+    found = judged_shares(list(rankers.values()), DCG(k=k))
     judged = measures.Judged if k is None else measures.Judged @ k
     for row, run in enumerate(runs.values()):
         answered = {query: qrels[query] for query in qrels if query in run}  # others are 0 there
