@@ -134,8 +134,7 @@ class DCG:
             )
         set_field("tie_order", "stable" if self.ignore_ties else self.ties)
 
-    def __repr__(self) -> str:
-        return choices.shown(self)
+    __repr__ = choices.shown
 
     @property
     def name(self) -> str:

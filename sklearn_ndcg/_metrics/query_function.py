@@ -55,8 +55,7 @@ class QueryFunction:
                     f"{self.name} is called with y_true, y_score and options: {error}."
                 ) from None
 
-    def __repr__(self) -> str:
-        return choices.shown(self)
+    __repr__ = choices.shown
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, QueryFunction):

@@ -187,26 +187,15 @@ class Values:
             return self.by_query
         return np.where(self.undefined, self.undefined_rule.value, self.by_query)
 
-    @cached_property
-    def counts(self) -> Mask:
-        """Which queries count in a mean."""
-        return ~np.isnan(self.filled())
-
-    @cached_property
-    def scaled_weight(self) -> Floats:
-        """Weights of the queries that count, divided by the largest, so that sums are finite."""
-        weight = self.weight[self.counts]
-        return weight / (weight.max(initial=0) or 1)
-
     def totals(self) -> Totals:
         """Sums from which a mean over these and other queries is computed."""
-        weight = self.scaled_weight
-        return Totals(
-            total=exact_sum(self.filled()[self.counts] * weight),
-            weight=exact_sum(weight),
-            scale=float(self.weight[self.counts].max(initial=0)),
-            largest_weight=float(self.weight.max()),
-        )
+        values = self.filled()
+        counts = ~np.isnan(values)
+        weight = self.weight[counts]
+        scale = float(weight.max(initial=0))
+        weight = weight / (scale or 1)  # so that no sum is too large
+        total = exact_sum(values[counts] * weight)
+        return Totals(total, exact_sum(weight), scale, float(self.weight.max()))
 
     def mean(self) -> float:
         """Weighted mean over queries."""
@@ -237,9 +226,11 @@ class ValuesAtCutoffs(NamedTuple):
 
     def totals(self) -> list[Totals]:
         """Sums over the queries for each cutoff, as in `Values`."""
-        of_last, weight = self.last.totals(), self.last.scaled_weight
+        of_last = self.last.totals()
+        counts = ~np.isnan(self.last.filled())
+        weight = self.last.weight[counts] / (of_last.scale or 1)
         # one by one: a product of the transpose crashes NumPy 2.4 if memory runs out
-        rows = self.filled()[:, self.last.counts]
+        rows = self.filled()[:, counts]
         return [of_last._replace(total=exact_sum(row * weight)) for row in rows]
 
 
