@@ -25,6 +25,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 # A folder imports only from itself and from those before it.
 FOLDERS = [
     "_checks",
+    "_show",
     "_kernels",
     "_rows",
     "_lists",

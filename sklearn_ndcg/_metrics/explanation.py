@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_ndcg import _show
 from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Weights, check_choice, name_of, names_groups
 from sklearn_ndcg._lists.rows import Rows
-from sklearn_ndcg._metrics import drawing
 from sklearn_ndcg._metrics.array_rankings import rankings_of
 from sklearn_ndcg._metrics.conventions import CONVENTIONS
 from sklearn_ndcg._metrics.list_rankings import ListRankings
@@ -151,15 +151,15 @@ class Explanation:
         ['gain: linear -> exponential', 'ties: average -> stable']
         """
         names = [self.first, *map(_what, self.changes), self.second]
-        ax = drawing.axes(ax, (7, 1.2 + 0.4 * len(names)))
+        ax = _show.axes(ax, (7, 1.2 + 0.4 * len(names)))
         rows, ends = np.arange(len(names)), [0, -1]
-        ax.vlines(self.ndcg, rows[:-1], rows[1:], **drawing.LINE, zorder=0)
+        ax.vlines(self.ndcg, rows[:-1], rows[1:], **_show.LINE, zorder=0)
         for sign in (1, -1):  # in two colours
             steps = np.flatnonzero(np.copysign(1, self.difference) == sign)
             width = self.difference[steps]
             bars = ax.barh(rows[1:-1][steps], width, left=self.ndcg[steps], height=0.6)
             ax.bar_label(bars, [f"{value:+.4f}" for value in width], padding=4)
-        ax.plot(self.ndcg[ends], rows[ends], "o", color=drawing.LINE["color"])
+        ax.plot(self.ndcg[ends], rows[ends], "o", color=_show.LINE["color"])
         for value, row in zip(self.ndcg[ends], rows[ends], strict=True):
             style = {"textcoords": "offset points", "va": "center"}
             ax.annotate(f"{value:.4f}", (value, row), (7, 0), **style)
@@ -167,7 +167,7 @@ class Explanation:
         ax.use_sticky_edges = False
         ax.margins(x=0.35)  # for the numbers beside the bars
         ax.set(xlabel=self.metric, ylim=(rows[-1] + 0.5, -0.5))
-        return drawing.finish_axes(ax, despine)
+        return _show.finish(ax, despine)
 
     def _effect(self, step: int) -> str:
         """How many queries a step changes, and which of them change most."""

@@ -9,17 +9,16 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_ndcg import _show
 from sklearn_ndcg._checks import Cutoff, Floats, Mask, import_pandas
 from sklearn_ndcg._kernels import numpy_kernels
 from sklearn_ndcg._lists.ranked import scores_down
 from sklearn_ndcg._lists.rows import Rows
-from sklearn_ndcg._metrics import drawing
 from sklearn_ndcg._metrics.array_rankings import rankings_of, refuse_beside_lists
 from sklearn_ndcg._metrics.inputs import numeric
 from sklearn_ndcg._metrics.measure import NDCG, ExplanationOptions
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
-from sklearn_ndcg._metrics.tables import Table
 from sklearn_ndcg._metrics.values import Values
 from sklearn_ndcg._rows.grouping import as_python
 from sklearn_ndcg._rows.label_texts import label_text, shown_labels
@@ -92,7 +91,7 @@ class QueryExplanation:
                 header = name.upper() if name.endswith("dcg") else name.replace("_", " ")
                 cells[header] = list(map(_FORMATS.get(name, "{:.4f}").format, values))
         rows = list(map(list, zip(*cells.values(), strict=True)))
-        table = Table([*cells], rows, text=(1,), title=self._title())
+        table = _show.TextTable([*cells], rows, text=(1,), title=self._title())
         return "\n".join([str(table), *self.notes])
 
     def _title(self) -> str:
@@ -137,7 +136,7 @@ class QueryExplanation:
         >>> [text.get_text() for text in ax.get_legend().get_texts()]
         ['this order: DCG 6.8611', 'best order: DCG 7.1410']
         """
-        rank, ax = self.ranks["rank"], drawing.axes(ax)
+        rank, ax = self.ranks["rank"], _show.axes(ax)
         gains = {
             "this order": self.ranks["discounted_gain"],
             "best order": np.diff(self.ranks["idcg"], prepend=0),
@@ -147,7 +146,7 @@ class QueryExplanation:
         ax.set_title(self._title())
         ax.set(xlabel="Rank", ylabel="Gain \N{MULTIPLICATION SIGN} discount")
         ax.locator_params(axis="x", integer=True)
-        return drawing.finish_axes(ax, despine)
+        return _show.finish(ax, despine)
 
 
 def explain_query(

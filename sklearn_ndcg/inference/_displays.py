@@ -10,9 +10,9 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_ndcg import _show
 from sklearn_ndcg._checks import Floats, is_integer
 from sklearn_ndcg._lists.rows import Rows
-from sklearn_ndcg._metrics import drawing
 from sklearn_ndcg._metrics.array_rankings import rankings_of
 from sklearn_ndcg._metrics.choices import check_curve_cutoffs
 from sklearn_ndcg._metrics.curve import MeanCurve
@@ -394,8 +394,8 @@ class NDCGDisplay:
         curves = folds if separate else folds.mean(axis=0, keepdims=True)
         n = len(curves)
         names = self._labels(self.name if name is None else name, n)
-        styles = drawing.one_each("curve_kwargs", curve_kwargs, n)
-        ax = drawing.axes(ax)
+        styles = _show.one_each("curve_kwargs", curve_kwargs, n)
+        ax = _show.axes(ax)
         marker = {"marker": "o" if len(self.k) == 1 else None}
         lines: list[Any] = []
         for y, label, style in zip(curves, names, styles, strict=True):
@@ -404,24 +404,25 @@ class NDCGDisplay:
         if self.interval is not None:
             intervals = np.reshape(self.interval, (n, 2, -1))
             bands = list(map(self._draw_interval, [ax] * n, lines, intervals))
-            bands[0].set_label(drawing.interval_label(self.confidence_level))
+            bands[0].set_label(f"{_show.percent(self.confidence_level)} confidence interval")
             self.band_ = bands if separate else bands[0]
         thin = {"color": lines[0].get_color(), "alpha": 0.7, "linewidth": 0.7}
         folds = folds if n < len(folds) else folds[:0]
         self.fold_lines_ = [ax.plot(self.k, fold, **marker | thin)[0] for fold in folds]
         self.chance_level_ = None
         if plot_chance_level:
-            style = marker | drawing.LINE | {"linestyle": "--", "label": "Chance level"}
+            style = marker | _show.LINE | {"linestyle": "--", "label": "Chance level"}
             style |= chance_level_kwargs or {}
             self.chance_level_ = ax.plot(self.k, self.chance_level, **style)[0]
         ax.set(xlabel="Cutoff k", ylabel=self.metric)
         ax.locator_params(axis="x", integer=True)
-        return drawing.finish(self, ax, despine)
+        self.ax_, self.figure_ = _show.finish(ax, despine), ax.figure
+        return self
 
     def _labels(self, name: Any, n: int) -> list[str | None]:
         """What the legend calls each of n curves; of the mean of folds also its value."""
         names = [
-            None if each is None else label_text(each) for each in drawing.one_each("name", name, n)
+            None if each is None else label_text(each) for each in _show.one_each("name", name, n)
         ]
         folds = np.atleast_2d(self.ndcg)
         if n == len(folds):

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Floats
-from sklearn_ndcg._metrics.tables import Table, percent
 from sklearn_ndcg._rows.label_texts import label_text
+from sklearn_ndcg._show import TextTable, percent
 from sklearn_ndcg.inference._statistics import Method, Test
 
 FrameOf = Literal["pairs", "rankers", "queries"]
@@ -373,9 +373,9 @@ class Comparison:
             "": list(map(str, self.mean)),
             self.metric: [f"{mean:.4f}" for mean in self.mean.values()],
         }
-        parts: list[Table | str] = [
+        parts: list[TextTable | str] = [
             _table(means, title=_counts(self)),
-            Table(header, self._rows(), text),
+            TextTable(header, self._rows(), text),
         ]
         n_pairs = len(self.pairs)
         notes = [
@@ -462,10 +462,10 @@ def _pvalue_text(pvalue: float) -> str:
     return "<0.0001" if pvalue < 0.0001 else f"{pvalue:.4f}"
 
 
-def _table(columns: dict[str, list[str]], title: str = "") -> Table:
+def _table(columns: dict[str, list[str]], title: str = "") -> TextTable:
     """A table of these columns, the first of which is text."""
     rows = [list(row) for row in zip(*columns.values(), strict=True)]
-    return Table(list(columns), rows, title=title)
+    return TextTable(list(columns), rows, title=title)
 
 
 def _frame(columns: dict[str, Any], index: list[str]) -> Any:
