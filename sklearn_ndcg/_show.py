@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Mapping
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 from sklearn_ndcg._checks import import_optional
 
@@ -14,61 +14,46 @@ _MOST_ROWS = 40  # of more rows the first and the last are shown
 _WIDEST, _SHORTEST = 100, 19  # characters of a line, and of a text that is cut
 
 
-class TextTable(NamedTuple):
-    """Header and rows of cells; columns in `text` are aligned left, others right.
+def text_table(columns: Mapping[str, list[str]], text: Collection[str], title: str = "") -> str:
+    """A table of columns by their headers; those in `text` are aligned left, others right.
 
     Where a line would be too long, texts are cut in the middle. A title is a line above.
     """
-
-    header: list[str]
-    rows: list[list[str]]
-    text: Sequence[int] = (0,)
-    title: str = ""
-
-    def __str__(self) -> str:
-        columns = self._cut([list(column) for column in zip(*self._shown(), strict=True)])
-        for number, column in enumerate(columns):
-            width = max(map(len, column))
-            align = str.ljust if number in self.text else str.rjust
-            columns[number] = [align(cell, width) for cell in column]
-        lines = ["  ".join(row).rstrip() for row in zip(*columns, strict=True)]
-        return "\n".join([self.title, *lines] if self.title else lines)
-
-    def _shown(self) -> list[list[str]]:
-        """The header and the rows; of many rows the first and the last."""
-        rows, half = self.rows, _MOST_ROWS // 2
-        if len(rows) > _MOST_ROWS:
-            rows = [*rows[:half], ["..."] * len(self.header), *rows[-half:]]
-        # names of rankers may have line breaks
-        return [[" ".join(cell.splitlines()) for cell in row] for row in [self.header, *rows]]
-
-    def _cut(self, columns: list[list[str]]) -> list[list[str]]:
-        """The columns with texts as long as a line has room for."""
-        widths = [max(map(len, column)) for column in columns]
-        surplus = sum(widths) + 2 * (len(widths) - 1) - _WIDEST
-        longest = widest = max((widths[number] for number in self.text), default=0)
-        while longest > _SHORTEST and surplus > sum(
-            max(0, widths[number] - longest) for number in self.text
-        ):
-            longest -= 1
-        texts = list(chain(*(columns[number] for number in self.text)))
-        short = _shortened(texts, range(longest, widest + 1))
-        short_of = dict(zip(texts, short, strict=True))
-        return [
-            [short_of[cell] for cell in column] if number in self.text else column
-            for number, column in enumerate(columns)
-        ]
+    cells = {header: _shown([header, *column]) for header, column in columns.items()}
+    surplus = sum(2 + _width(column) for column in cells.values()) - 2 - _WIDEST
+    cells |= _shortened({header: cells[header] for header in cells if header in text}, surplus)
+    for header, column in cells.items():
+        align = str.ljust if header in text else str.rjust
+        cells[header] = [align(cell, _width(column)) for cell in column]
+    lines = ["  ".join(row).rstrip() for row in zip(*cells.values(), strict=True)]
+    return "\n".join([title, *lines] if title else lines)
 
 
-def _shortened(names: Iterable[str], lengths: Iterable[int]) -> list[str]:
-    """Names cut in the middle to the first of these lengths that leaves no two of them alike."""
-    whole = list(names)
-    for longest in lengths:
-        half = (longest - 3) // 2
-        short = [n if len(n) <= longest else f"{n[:half]}...{n[-half:]}" for n in whole]
-        if len({*short}) == len({*whole}):
+def _shown(column: list[str]) -> list[str]:
+    """A column, whose first cell is its header; of many rows the first and the last."""
+    if len(column) - 1 > _MOST_ROWS:
+        half = _MOST_ROWS // 2
+        column = [*column[: 1 + half], "...", *column[-half:]]
+    return [" ".join(cell.splitlines()) for cell in column]  # names of rankers may have line breaks
+
+
+def _width(column: list[str]) -> int:
+    return max(map(len, column))
+
+
+def _shortened(columns: dict[str, list[str]], surplus: int) -> dict[str, list[str]]:
+    """Columns of texts, cut to remove so many characters from each line; none become alike."""
+    widths = [_width(column) for column in columns.values()]
+    longest = widest = max(widths, default=0)
+    while longest > _SHORTEST and surplus > sum(max(0, width - longest) for width in widths):
+        longest -= 1
+    texts = {*chain(*columns.values())}
+    for length in range(longest, widest + 1):
+        half = (length - 3) // 2
+        short = {t: t if len(t) <= length else f"{t[:half]}...{t[-half:]}" for t in texts}
+        if len({*short.values()}) == len(texts):
             break
-    return short
+    return {header: [short[cell] for cell in column] for header, column in columns.items()}
 
 
 def percent(level: float) -> str:

@@ -90,9 +90,8 @@ class QueryExplanation:
             if name != "tied" or values.any():
                 header = name.upper() if name.endswith("dcg") else name.replace("_", " ")
                 cells[header] = list(map(_FORMATS.get(name, "{:.4f}").format, values))
-        rows = list(map(list, zip(*cells.values(), strict=True)))
-        table = _show.TextTable([*cells], rows, text=(1,), title=self._title())
-        return "\n".join([str(table), *self.notes])
+        table = _show.text_table(cells, text=["document"], title=self._title())
+        return "\n".join([table, *self.notes])
 
     def _title(self) -> str:
         return f"query {label_text(self.query)}: {self.metric} {self.ndcg:.4f}"

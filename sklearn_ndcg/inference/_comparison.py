@@ -188,8 +188,7 @@ def compare_rankers(
     refuse_reordered_rows(y_true, clusters=clusters)
     measure = rankings.as_read(measure)
     design = Design(
-        label=measure.label(),
-        limits=measure.limits,
+        measure=measure,
         rankers=list(rankings.scores),
         baseline=baseline,
         margin=margin,

@@ -197,8 +197,7 @@ def compare_models(
         )
     measure = scoring.measure
     design = Design(
-        label=measure.label(),
-        limits=measure.limits,
+        measure=measure,
         rankers=list(models),
         baseline=baseline,
         margin=margin,
