@@ -460,8 +460,9 @@ class NDCGDisplay:
         checked = folds[0].curve_cutoffs(check_curve_cutoffs(k), longest)
         cutoffs = np.unique(checked)
         means = [MeanCurve.of(measure, queries, cutoffs) for queries in curves]
-        for first in range(0, len(curves), len(curves) // len(folds)):  # of the rankers of a fold
-            report_undefined(measure, means[first].n_undefined, len(curves[first]))
+        n_rankers = len(curves) // len(folds)  # whose undefined queries are the same
+        for mean, queries in zip(means[::n_rankers], curves[::n_rankers], strict=True):
+            report_undefined(measure, mean.n_undefined, len(queries))
         by_chance = replace(measure, ties="average", ignore_ties=False)
         random = [MeanCurve.of(by_chance, q.in_random_order(), cutoffs).ndcg for q in curves]
         ndcg = np.array([mean.ndcg for mean in means])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -293,8 +292,10 @@ def ndcg_by_segment(
     _warn_of_equal_values(sample, measure)
     _sample.warn_of_weak_segments(samples)
     generators = inference.generators(len(samples))
-    of_sample = partial(_interval, measure, inference)
-    overall, *intervals = map(of_sample, [sample, *samples.values()], generators)
+    overall, *intervals = (
+        _interval(measure, inference, one, generator)
+        for one, generator in zip([sample, *samples.values()], generators, strict=True)
+    )
     means = np.array([interval.mean for interval in intervals])
     bounds = np.array([interval.confidence_interval for interval in intervals]).T
     return SegmentTable(
@@ -374,18 +375,18 @@ def curve_interval(
     high_tail = tails(confidence_level)[1]
     last = Values.of(replace(measure, k=int(cutoffs[-1])), queries).filled()[:, 0]
     weight = _sample.scored_weights(last, queries.weight)
-    scored = weight > 0
-    _sample.check_sample_size(weight[scored], len(scored))
+    is_scored = weight > 0
+    _sample.check_sample_size(weight[is_scored], len(is_scored))
     squared_factors = np.zeros(len(weight))
-    squared_factors[scored] = _statistics.jackknife_factors(weight[scored]) ** 2
-    center = float(weighted_means(last[np.newaxis, scored], weight[scored])[0])
+    squared_factors[is_scored] = _statistics.jackknife_factors(weight[is_scored]) ** 2
+    center = float(weighted_means(last[np.newaxis, is_scored], weight[is_scored])[0])
     # of the distances from the center and of their squares: weighted sums, for two kinds of weights
     weights = np.array([weight, squared_factors])
-    first, second = np.zeros((2, 2, len(cutoffs)))
+    sums, sums_of_squares = np.zeros((2, 2, len(cutoffs)))
     for numbers, values in value_blocks(measure, queries, cutoffs):
         distance = np.nan_to_num(values.filled() - center)  # what is left out has no weight
-        first += to_all_cutoffs(weights[:, numbers] @ distance, len(cutoffs))
-        second += to_all_cutoffs(weights[:, numbers] @ distance**2, len(cutoffs))
-    means, error = _statistics.curve_mean_and_error(first, second, weights[:, scored])
-    half = error * stdtrit(_statistics.degrees_of_freedom(weight[scored]), high_tail)
+        sums += to_all_cutoffs(weights[:, numbers] @ distance, len(cutoffs))
+        sums_of_squares += to_all_cutoffs(weights[:, numbers] @ distance**2, len(cutoffs))
+    means, error = _statistics.curve_mean_and_error(sums, sums_of_squares, weights[:, is_scored])
+    half = error * stdtrit(_statistics.degrees_of_freedom(weight[is_scored]), high_tail)
     return np.asarray(np.clip(center + means + half * np.array([[-1], [1]]), 0, 1))

@@ -130,7 +130,7 @@ def compare_models(
     Raises
     ------
     TypeError
-        If `models` is not a mapping, or `scoring` is another scorer.
+        If `models` or `params` is not a mapping, or `scoring` is another scorer.
 
     ValueError
         As in `compare_rankers`, or if a query has rows in several test sets, as in repeated
@@ -209,6 +209,8 @@ def compare_models(
         ),
     )
     refuse_reordered(X=X, y=y, groups=groups, clusters=clusters)
+    if not isinstance(params, Mapping | None):
+        raise TypeError(f"params must be a mapping from name or None, got {params!r}.")
     metadata, routed = dict(params or {}), {}
     if get_config()["enable_metadata_routing"]:
         routed = metadata = metadata if groups is None else metadata | {"groups": groups}
@@ -222,14 +224,7 @@ def compare_models(
     options = {"groups": groups, "n_jobs": n_jobs, "verbose": verbose}
     queries = Grouping.of_ids(np.arange(data.n_rows) if ids is None else ids, data.n_rows)
     fitted, tests = _cross_validated(models, X, y, scoring, cv, metadata, queries, **options)
-    rows = np.concatenate(tests)
-    # without ids every row is a query, and queries are in the order of their ids
-    order = np.argsort(rows) if ids is None else np.arange(len(rows))
-    rows = rows[order]
-    scores = {
-        name: data.scores(scoring, estimators, tests)[order] for name, estimators in fitted.items()
-    }
-    rankings = data.scored(scoring, scores, rows, data.take(ids, rows))
+    rankings, rows = data.rankings(scoring, fitted, tests, ids)
     sample = Sample.of(rankings, measure, data.take(clusters, rows))
     if ids is None:
         sample = replace(sample, labels=rows[sample.labels])
@@ -261,13 +256,19 @@ class _Data:
             return take_rows(ids, rows)
         return [take_rows(column, rows) for column in columns]
 
-    def scored(
-        self, scorer: GroupedScorer, scores: dict[Any, Floats], rows: Ints, ids: Any
-    ) -> Rankings:
-        """These rows, with query ids and the scores of all models."""
+    def rankings(
+        self, scorer: GroupedScorer, fitted: Fitted, tests: Sequence[Ints], ids: Any
+    ) -> tuple[Rankings, Ints]:
+        """The rows of all test sets, with the scores of all models, and their numbers."""
+        rows = np.concatenate(tests)
+        # without ids every row is a query, and queries are in the order of their ids
+        order = np.argsort(rows) if ids is None else np.arange(len(rows))
+        scores = {name: self.scores(scorer, each, tests)[order] for name, each in fitted.items()}
+        rows = rows[order]
         weight = self.requested(scorer, "sample_weight")
         weight = None if weight is None else take_rows(weight, rows)
-        return rankings_of_several(take_rows(self.y, rows), scores, ids, weight)
+        y, ids = take_rows(self.y, rows), self.take(ids, rows)
+        return rankings_of_several(y, scores, ids, weight), rows
 
     def scores(
         self, scorer: GroupedScorer, estimators: Sequence[Any], tests: Sequence[Ints]
@@ -317,9 +318,10 @@ def _cross_validated(
     by_any = by_splitter.union(*requested.values())
     by_scorer = _requested(scorer, "score", params)
     fitted: Fitted = {}
-    splits: Any = cv
+    tests: list[Ints] = []
+    splits: Any = cv  # of the first model; drawn once
     for name, model in models.items():
-        own = requested[name] | by_scorer | (set() if fitted else by_splitter)
+        own = requested[name] | by_scorer | (set() if tests else by_splitter)
         with naming_ranker(name, models):
             found = cross_validate(
                 model,
@@ -334,11 +336,11 @@ def _cross_validated(
                 error_score="raise",
                 **options,
             )
-        train, test = found["indices"]["train"], found["indices"]["test"]
-        if not fitted:
-            tests = list(map(row_numbers, test))
+        if not tests:
+            indices = found["indices"]
+            tests = list(map(row_numbers, indices["test"]))
             _refuse_repeats(tests, queries)
-            splits = list(zip(train, test, strict=True))  # drawn once
+            splits = list(zip(indices["train"], indices["test"], strict=True))
         fitted[name] = found["estimator"]
     return fitted, tests
 

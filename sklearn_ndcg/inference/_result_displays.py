@@ -115,7 +115,11 @@ class DifferenceDisplay:
         ------
         ValueError
             If `pair` is not one of those compared, or is None and there are several.
+
+        TypeError
+            If `comparison` is of another type.
         """
+        _check_result("comparison", comparison, Comparison)
         pairs = comparison.pairs
         pair = pairs[0] if pair is None and len(pairs) == 1 else pair
         pair = tuple(pair) if isinstance(pair, list) else pair
@@ -282,9 +286,7 @@ class IntervalDisplay:
             If `result` is of another type, or is not a comparison and has no differences.
         """
         kinds = (Comparison,) if differences else (NDCGInterval, SegmentTable, Comparison)
-        if not isinstance(result, kinds):
-            needed = " or ".join(kind.__name__ for kind in kinds)
-            raise TypeError(f"result must be a {needed}, got {type(result).__name__}.")
+        _check_result("result", result, *kinds)
         return cls(result=result, differences=differences).plot(ax, **options)
 
     def plot(
@@ -379,3 +381,10 @@ class IntervalDisplay:
         elif isinstance(result, Comparison) and result.baseline is not None:
             label, value = f"Baseline: {result.baseline}", result.mean[result.baseline]
             self.line_ = ax.axvline(value, **_show.LINE, ls="--", label=label)
+
+
+def _check_result(argument: str, result: object, *kinds: type) -> None:
+    """Raise unless a result is of one of these types."""
+    if not isinstance(result, kinds):
+        needed = " or ".join(kind.__name__ for kind in kinds)
+        raise TypeError(f"{argument} must be a {needed}, got {type(result).__name__}.")
