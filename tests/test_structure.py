@@ -138,16 +138,10 @@ def test_every_public_function_of_relevance_has_an_entry():
 # classes of attributes of public objects
 HELD = {
     "Change",
-    "ConfidenceInterval",
-    "DCG",
-    "Explanation",
     "GainTable",
-    "NDCG",
     "Pool",
-    "QueryExplanation",
     "QueryFunction",
     "Ranked",
-    "Rows",
     "Truths",
     "log_discount",
 }
@@ -155,7 +149,7 @@ HELD = {
 
 @pytest.mark.parametrize("module", [sklearn_ndcg, inference])
 def test_all_and_dir_list_what_is_public(module):
-    assert module.__all__ == sorted(module.__all__)
+    assert len({*module.__all__}) == len(module.__all__)  # Ruff sorts them
     public = {
         name
         for name, value in vars(module).items()
@@ -178,7 +172,10 @@ def test_public_objects_say_that_they_are_of_the_public_module():
 
 
 # what functions return, described by attributes: tests/inference/test_public_results.py
-RESULTS = {"Comparison", "GroupedScorer", "NDCGInterval", "SegmentTable"}
+RESULTS = {"Comparison", "ConfidenceInterval", "Explanation", "GroupedScorer", "NDCGInterval"}
+RESULTS |= {"QueryExplanation", "Rows", "SegmentTable"}
+# what the package alone asks of public classes
+OWN = {"DCG", "NDCG", "Rows.cutoff"}
 
 
 def documented():
@@ -189,7 +186,11 @@ def documented():
             public = getattr(module, name)
             assert "\nExamples\n" in cleandoc(public.__doc__)
             found[f"{module.__name__}.{name}"] = public
+            if name in OWN:
+                continue
             for method in vars(public):  # functions have only private ones
+                if f"{name}.{method}" in OWN:
+                    continue
                 value = None if method.startswith("_") else getattr(public, method, None)
                 if (isfunction(value) or ismethod(value)) and "sklearn_ndcg" in value.__module__:
                     found[f"{module.__name__}.{name}.{method}"] = value

@@ -24,6 +24,14 @@ class ConfidenceInterval(NamedTuple):
     ----------
     low, high : float or ndarray of shape (n_pairs,)
         The lower and the upper bound: numbers in `NDCGInterval`, arrays over pairs in `Comparison`.
+
+    Examples
+    --------
+    >>> from sklearn_ndcg.inference import ConfidenceInterval, ndcg_interval
+    >>> result = ndcg_interval([[1, 0], [0, 1]] * 10, [[1, 0]] * 20, method="t")
+    >>> interval: ConfidenceInterval = result.confidence_interval
+    >>> bool(interval.low < result.mean < interval.high)
+    True
     """
 
     low: Any
