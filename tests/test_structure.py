@@ -273,3 +273,59 @@ def test_show_versions_names_the_active_kernels(capsys):
     assert first == f"sklearn_ndcg {sklearn_ndcg.__version__}, {kernels} kernels"
     assert second.startswith(f"imported from {Path(sklearn_ndcg.__file__).parent}")
     assert any(np.__version__ in line for line in others if "numpy:" in line)
+
+
+# How each description of a parameter begins, and the types that it may have.
+ROWS = "array-like of shape (n_documents,)"
+ROWS_OR_LEVEL = "array-like of shape (n_documents,) or str"
+ROWS_OR_QUERIES = "array-like of shape (n_documents,) or (n_queries,) or mapping"
+SHARED = {
+    "k": (
+        "Cutoff: only the first `k` ranks count.",
+        {'int, None or "retrieved"', "int or None"},
+    ),
+    "groups": ("The query id of each row.", {ROWS, ROWS_OR_LEVEL}),
+    "sample_weight": ("Weights >= 0.", {ROWS, ROWS_OR_QUERIES}),
+    "clusters": (
+        "The cluster id of each row, if queries depend on each other.",
+        {ROWS, ROWS_OR_QUERIES},
+    ),
+}
+# cutoffs of curves and of what is read, columns of tables, options of a measure
+OF_ANOTHER_KIND = {
+    *("from_lists.k", "from_trec.k", "ndcg_curve.k", "from_predictions.k", "from_estimator.k"),
+    *("from_cv_results.k", "NDCGDisplay.k", "DCG.k", "NDCG.k"),
+    *("frames.ndcg_score.groups", "frames.ndcg_score.sample_weight", "frames.ndcg_by_query.groups"),
+}
+
+
+def described_parameters(public):
+    """The type and the description of each parameter in a docstring of numpydoc."""
+    _, _, section = cleandoc(public.__doc__).partition("\nParameters\n----------\n")
+    section = re.split(r"^[A-Z].*\n-+$", section, maxsplit=1, flags=re.M)[0]
+    for names, kind, text in re.findall(r"^(\w.*) : (.*)\n((?:    .*\n|\n)+)", section, re.M):
+        for name in names.split(", "):
+            yield name, kind, " ".join(text.split())
+
+
+def test_parameters_that_functions_share_are_described_by_one_sentence():
+    found = set()
+    for path, public in documented().items():
+        for name, kind, text in described_parameters(public):
+            full = f"{path}.{name}"
+            another = any(full.endswith(f".{other}") for other in OF_ANOTHER_KIND)
+            if name in SHARED and not another:
+                sentence, kinds = SHARED[name]
+                assert text.startswith(sentence), full
+                assert re.split(", default=| or None$", kind)[0] in kinds, full
+                found.add(full)
+    assert len(found) > 35
+
+
+def test_functions_that_take_rows_of_lists_take_values_by_query():
+    """In a mapping, which their docstrings say."""
+    for path, public in documented().items():
+        described = {name: kind for name, kind, _ in described_parameters(public)}
+        if "Rows" in described.get("y_true", ""):
+            for name in {"sample_weight", "clusters", "segments"} & described.keys():
+                assert "mapping" in described[name], f"{path}.{name}"

@@ -221,13 +221,13 @@ def explain_difference(
         defaults of `ndcg_score`.
 
     groups : array-like of shape (n_documents,) or str, default=None
-        The query id of each row, as in `ndcg_score`.
+        The query id of each row. See `ndcg_score`.
 
     k : int, None or "retrieved", default=None
-        Cutoff of both, unless a mapping has its own.
+        Cutoff: only the first `k` ranks count. It is that of both, unless a mapping has its own.
 
-    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
-        Weights, as in `ndcg_score`.
+    sample_weight : array-like of shape (n_documents,) or (n_queries,) or mapping, default=None
+        Weights >= 0. See `ndcg_score`.
 
     Returns
     -------

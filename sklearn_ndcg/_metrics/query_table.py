@@ -173,7 +173,7 @@ def explain_query(
         the best first, such as the grades of a textbook's example.
 
     groups : array-like of shape (n_documents,) or str, default=None
-        The query id of each row, as in `ndcg_score`. Without ids, rows of shape (n_documents,) are
+        The query id of each row. See `ndcg_score`. Without ids, rows of shape (n_documents,) are
         one query.
 
     query : hashable, default=None
@@ -185,7 +185,7 @@ def explain_query(
         column will do. None takes the number of the row or column.
 
     k : int, None or "retrieved", default=None
-        Cutoff, as in `ndcg_score`: the last rank that is shown.
+        Cutoff: only the first `k` ranks count. See `ndcg_score`. It is the last rank that is shown.
 
     **options
         Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and

@@ -166,7 +166,7 @@ class NDCGDisplay:
             The model's name, for the legend. Not for several rankers, which have names already.
 
         groups : array-like of shape (n_documents,) or str, default=None
-            The query id of each row, as in `ndcg_score`.
+            The query id of each row. See `ndcg_score`.
 
         **options
             The other options of `ndcg_curve`: `gain`, `sample_weight` and so on; and how to draw:
@@ -227,7 +227,7 @@ class NDCGDisplay:
             Relevance.
 
         groups : array-like of shape (n_documents,), default=None
-            Query ids.
+            The query id of each row. Ignored if `group_by` says where in X they are.
 
         group_by : str, int, callable or list of names, default=None
             Where in X the query ids are; takes precedence over `groups`.
@@ -294,7 +294,7 @@ class NDCGDisplay:
             The relevance that was passed to it.
 
         groups : array-like of shape (n_documents,), default=None
-            The query id of each row.
+            The query id of each row. Ignored if `group_by` says where in X they are.
 
         group_by : str, int, callable or list of names, default=None
             Where in X the query ids are; takes precedence over `groups`.

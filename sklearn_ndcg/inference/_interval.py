@@ -55,17 +55,17 @@ def ndcg_interval(
         Predicted scores, as in `ndcg_score`.
 
     groups : array-like of shape (n_documents,) or str, default=None
-        The query id of each row, as in `ndcg_score`.
+        The query id of each row. See `ndcg_score`.
 
     k : int, None or "retrieved", default=None
-        Cutoff, as in `ndcg_score`.
+        Cutoff: only the first `k` ranks count. See `ndcg_score`.
 
     metric : callable, default=None
         A function of the relevance and the scores of one query, ``metric(y_true, y_score)``, in
         place of NDCG, as in `compare_rankers`.
 
-    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
-        Weights, as in `ndcg_score`. A resampled query keeps its weight.
+    sample_weight : array-like of shape (n_documents,) or (n_queries,) or mapping, default=None
+        Weights >= 0. See `ndcg_score`. A resampled query keeps its weight.
 
     confidence_level : float, default=0.95
         Level of the interval, between 0 and 1.
@@ -83,15 +83,16 @@ def ndcg_interval(
     random_state : int, RandomState, Generator or None, default=None
         Source of the resamples.
 
-    clusters : array-like of shape (n_documents,) or (n_queries,), default=None
-        One cluster id per row, of any kind that `groups` takes, if queries depend on each other:
-        the user of each session, or a block of days. For rows of lists a mapping or Series from
-        query, or one per query where these are numbered. A cluster holds whole queries. The sample
-        then consists of clusters: they are resampled whole, and t has the standard error of leaving
-        out each cluster in turn (CRV3) and one degree of freedom fewer than the effective number of
-        clusters. If clusters have uneven sizes, BCa intervals are widened by as much as t is wider
-        than for equal sizes, and take the skewness of all clusters, as the jackknife follows the
-        largest ones.
+    clusters : array-like of shape (n_documents,) or (n_queries,) or mapping, default=None
+        The cluster id of each row, if queries depend on each other. It may be the user of a
+        session, or a block of days, and be of any kind that `groups` takes. For rows of lists a
+        mapping or Series from query, or one per query where these are numbered; queries that are
+        left out may lack an entry. A cluster holds whole queries. The sample then consists of
+        clusters: they are resampled whole, and t has the standard error of leaving out each cluster
+        in turn (CRV3) and one degree of freedom fewer than the effective number of clusters. If
+        clusters have uneven sizes, BCa intervals are widened by as much as t is wider than for
+        equal sizes, and take the skewness of all clusters, as the jackknife follows the largest
+        ones.
 
     **options
         Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and
@@ -199,22 +200,22 @@ def ndcg_by_segment(
     y_score : array-like of the shape of `y_true`, default=None
         Predicted scores, as in `ndcg_score`.
 
-    segments : array-like of shape (n_documents,) or (n_queries,), or several columns
+    segments : array-like of shape (n_documents,) or (n_queries,), several columns or mapping
         The segment of each row, of any kind that `groups` takes. With several columns each distinct
         combination is a segment. For rows of lists a mapping or Series from query, or one per query
         where these are numbered.
 
     groups : array-like of shape (n_documents,) or str, default=None
-        The query id of each row, as in `ndcg_score`.
+        The query id of each row. See `ndcg_score`.
 
     k : int, None or "retrieved", default=None
-        Cutoff, as in `ndcg_score`.
+        Cutoff: only the first `k` ranks count. See `ndcg_score`.
 
     metric : callable, default=None
         A function of the relevance and the scores of one query, as in `ndcg_interval`.
 
-    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
-        Weights, as in `ndcg_score`.
+    sample_weight : array-like of shape (n_documents,) or (n_queries,) or mapping, default=None
+        Weights >= 0. See `ndcg_score`.
 
     confidence_level : float, default=0.95
         Level of each interval, between 0 and 1. At 0.95 one of 20 intervals misses its true value,

@@ -87,8 +87,8 @@ def compare_models(
         split in time, are not compared.
 
     groups : array-like of shape (n_documents,), default=None
-        The query id of each row, for the splitter; with metadata routing on, for whatever requests
-        them, such as the scorer.
+        The query id of each row. The splitter gets them; with metadata routing on, so does whatever
+        requests them, such as the scorer.
 
     params : mapping from name, default=None
         What else is passed to `fit`; with metadata routing on, to whatever requests it:
@@ -120,7 +120,7 @@ def compare_models(
         Source of the random assignments. Splitters and models have their own.
 
     clusters : array-like of shape (n_documents,), default=None
-        One cluster id per row of X, if queries depend on each other, as in `compare_rankers`.
+        The cluster id of each row, if queries depend on each other. See `compare_rankers`.
 
     Returns
     -------
