@@ -114,8 +114,8 @@ class Explanation:
     def __repr__(self) -> str:
         lines = [count_of_queries(len(self.labels)), "  NDCG   change"]
         lines.append(f"{self.ndcg[0]:6.4f}{'':11}{self.first}")
-        for step, what in enumerate(map(_what, self.changes)):
-            lines.append(f"{self.ndcg[step + 1]:6.4f}  {self.difference[step]:+7.4f}  {what}")
+        for step, change in enumerate(map(_change_text, self.changes)):
+            lines.append(f"{self.ndcg[step + 1]:6.4f}  {self.difference[step]:+7.4f}  {change}")
             lines.append(f"{'':19}{self._effect(step)}")
         if not self.changes:
             lines.append(f"{'':17}no choice differs")
@@ -150,7 +150,7 @@ class Explanation:
         >>> [label.get_text() for label in ax.get_yticklabels()][1:3]
         ['gain: linear -> exponential', 'ties: average -> stable']
         """
-        names = [self.first, *map(_what, self.changes), self.second]
+        names = [self.first, *map(_change_text, self.changes), self.second]
         ax = _show.axes(ax, (7, 1.2 + 0.4 * len(names)))
         rows, ends = np.arange(len(names)), [0, -1]
         ax.vlines(self.ndcg, rows[:-1], rows[1:], **_show.LINE, zorder=0)
@@ -182,7 +182,7 @@ class Explanation:
         changed = np.flatnonzero(~same)
         most = changed[np.argsort(-towards[changed], kind="stable")][:_MOST]
         shown = [
-            f"{shown_labels(self.labels[[query]])} ({_value(old)} to {_value(new)})"
+            f"{shown_labels(self.labels[[query]])} ({_ndcg_text(old)} to {_ndcg_text(new)})"
             for query, old, new in zip(most, before[most], after[most], strict=True)
         ]
         return f"in {len(changed)} of {len(same)} queries, most in {', '.join(shown)}"
@@ -365,15 +365,15 @@ def _count_tied(queries: Queries) -> int:
     return int(np.count_nonzero(np.bincount(query[1:][tied])))
 
 
-def _what(change: Change) -> str:
+def _change_text(change: Change) -> str:
     """A change as text."""
-    return f"{change.choice}: {_shortened(change.before)} -> {_shortened(change.after)}"
+    return f"{change.choice}: {_option_text(change.before)} -> {_option_text(change.after)}"
 
 
-def _shortened(value: Any) -> str:
+def _option_text(value: Any) -> str:
     text = name_of(value) if callable(value) else str(value)
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
-def _value(ndcg: float) -> str:
+def _ndcg_text(ndcg: float) -> str:
     return "left out" if np.isnan(ndcg) else f"{ndcg:.3f}"

@@ -325,7 +325,7 @@ class NDCGDisplay:
                 "cross_validate with return_estimator=True and return_indices=True."
             )
         data = (X, y, groups, options.pop("sample_weight", None))
-        sets = {name: list(map(row_numbers, rows)) for name, rows in cv_results["indices"].items()}
+        sets = {part: list(map(row_numbers, rows)) for part, rows in cv_results["indices"].items()}
         n_rows, counts = 1 + max(map(np.max, chain(*sets.values()))), [count_rows(X), count_rows(y)]
         # splits that draw rows may leave out the last ones
         is_exact = any(sum(map(len, fold)) == n_rows for fold in zip(*sets.values(), strict=True))

@@ -190,14 +190,9 @@ def compare_models(
     p (permutation, Holm): corrected for 1 pair.
     effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses.
     """
-    _check_models(models)
-    if not isinstance(scoring, GroupedScorer):
-        raise TypeError(
-            f"scoring must be what make_ndcg_scorer or make_query_scorer returns, got {scoring!r}."
-        )
-    measure = scoring.measure
+    _check_arguments(models, scoring, params)
     design = Design(
-        measure=measure,
+        measure=scoring.measure,
         rankers=list(models),
         baseline=baseline,
         margin=margin,
@@ -209,8 +204,6 @@ def compare_models(
         ),
     )
     refuse_reordered(X=X, y=y, groups=groups, clusters=clusters)
-    if not isinstance(params, Mapping | None):
-        raise TypeError(f"params must be a mapping from name or None, got {params!r}.")
     metadata, routed = dict(params or {}), {}
     if get_config()["enable_metadata_routing"]:
         routed = metadata = metadata if groups is None else metadata | {"groups": groups}
@@ -225,11 +218,11 @@ def compare_models(
     queries = Grouping.of_ids(np.arange(data.n_rows) if ids is None else ids, data.n_rows)
     fitted, tests = _cross_validated(models, X, y, scoring, cv, metadata, queries, **options)
     rankings, rows = data.rankings(scoring, fitted, tests, ids)
-    sample = Sample.of(rankings, measure, data.take(clusters, rows))
+    sample = Sample.of(rankings, scoring.measure, data.take(clusters, rows))
     if ids is None:
         sample = replace(sample, labels=rows[sample.labels])
     result = design.compare(sample)
-    warn_of_shares(rankings, measure, design.rankers)
+    warn_of_shares(rankings, scoring.measure, design.rankers)
     return result
 
 
@@ -283,8 +276,8 @@ class _Data:
         return np.concatenate(scores)
 
 
-def _check_models(models: Any) -> None:
-    """Raise unless these are two models or more, by name."""
+def _check_arguments(models: Any, scoring: Any, params: Any) -> None:
+    """Raise unless these are two models or more, by name, a scorer, and metadata by name."""
     if not isinstance(models, Mapping):
         raise TypeError(
             "models must be a mapping from the name of a model to an estimator, got "
@@ -293,6 +286,12 @@ def _check_models(models: Any) -> None:
     names = list(models)
     if len(names) < 2 or len(set(map(str, names))) < len(names):
         raise ValueError(f"models must have at least two with different names, got {names}.")
+    if not isinstance(scoring, GroupedScorer):
+        raise TypeError(
+            f"scoring must be what make_ndcg_scorer or make_query_scorer returns, got {scoring!r}."
+        )
+    if not isinstance(params, Mapping | None):
+        raise TypeError(f"params must be a mapping from name or None, got {params!r}.")
 
 
 def _cross_validated(

@@ -117,7 +117,9 @@ class Design:
         width = stdtrit(df, (1 + inference.confidence_level) / 2)  # in standard errors
         numbers = self._pairs()
         pairs = PairStatistics.of(sample, numbers, inference, generator)
-        interval = _interval(pairs.difference, pairs.standard_error * width, low - high, high - low)
+        interval = _interval_around(
+            pairs.difference, pairs.standard_error * width, low - high, high - low
+        )
         noninferiority = verdict = None
         if self.margin is not None:
             lost = pairs.difference + self.margin
@@ -126,7 +128,7 @@ class Design:
         return Comparison(
             metric=self.measure.label(),
             mean=dict(zip(names, means.tolist(), strict=True)),
-            interval=_interval(means, errors * width, low, high),
+            interval=_interval_around(means, errors * width, low, high),
             baseline=self.baseline,
             pairs=[(names[first], names[second]) for first, second in numbers.T],
             confidence_level=float(inference.confidence_level),
@@ -155,7 +157,9 @@ class Design:
         return np.array([(first, second) for first in range(n) if first != second]).T
 
 
-def _interval(value: Floats, half: Floats, lowest: float, highest: float) -> ConfidenceInterval:
+def _interval_around(
+    value: Floats, half: Floats, lowest: float, highest: float
+) -> ConfidenceInterval:
     """Intervals around values, within limits."""
     return ConfidenceInterval(*np.clip([value - half, value + half], lowest, highest))
 

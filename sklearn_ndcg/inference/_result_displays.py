@@ -20,8 +20,6 @@ from sklearn_ndcg.inference._results import (
 )
 from sklearn_ndcg.inference._statistics import differences_of, largest_of
 
-Result = NDCGInterval | SegmentTable | Comparison
-
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class DifferenceDisplay:
@@ -245,13 +243,13 @@ class IntervalDisplay:
     ['a vs c', 'b vs c']
     """
 
-    result: Result
+    result: NDCGInterval | SegmentTable | Comparison
     differences: bool = False
 
     @classmethod
     def from_result(
         cls,
-        result: Result,
+        result: NDCGInterval | SegmentTable | Comparison,
         *,
         differences: bool = False,
         ax: Any = None,
