@@ -80,14 +80,12 @@ def show_versions() -> None:
 
 
 __all__ = [
-    "CONVENTIONS", "GroupedRanker", "GroupedScorer", "QueryLeakWarning", "QuerySplitter",
-    "dcg_samples", "dcg_score", "explain_difference", "explain_query", "from_lists", "from_trec",
-    "make_dcg_scorer", "make_ndcg_scorer", "make_query_scorer", "ndcg_curve", "ndcg_samples",
-    "ndcg_score", "one_ranking", "quantile_grades", "show_versions",
+    "CONVENTIONS", "DCG", "NDCG", "Explanation", "GroupedRanker", "GroupedScorer",
+    "QueryExplanation", "QueryLeakWarning", "QuerySplitter", "Rows", "dcg_samples", "dcg_score",
+    "explain_difference", "explain_query", "from_lists", "from_trec", "make_dcg_scorer",
+    "make_ndcg_scorer", "make_query_scorer", "ndcg_curve", "ndcg_samples", "ndcg_score",
+    "one_ranking", "quantile_grades", "show_versions",
 ]  # fmt: skip
 # classes of what public objects hold, so that pickles name this module and no private one
-_held = (
-    DCG, NDCG, Change, Explanation, GainTable, QueryExplanation, QueryFunction,
-    Ranked, Rows, log_discount,
-)  # fmt: skip
+_held = (Change, GainTable, QueryFunction, Ranked, log_discount)
 _checks.publish(globals(), "__version__", "frames", "inference", held=_held)

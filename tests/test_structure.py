@@ -25,6 +25,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 # A folder imports only from itself and from those before it.
 FOLDERS = [
     "_checks",
+    "_show",
     "_kernels",
     "_rows",
     "_lists",
@@ -137,22 +138,16 @@ def test_every_public_function_of_relevance_has_an_entry():
 # classes of attributes of public objects
 HELD = {
     "Change",
-    "ConfidenceInterval",
-    "DCG",
-    "Explanation",
     "GainTable",
-    "NDCG",
-    "QueryExplanation",
     "QueryFunction",
     "Ranked",
-    "Rows",
     "log_discount",
 }
 
 
 @pytest.mark.parametrize("module", [sklearn_ndcg, inference])
 def test_all_and_dir_list_what_is_public(module):
-    assert module.__all__ == sorted(module.__all__)
+    assert len({*module.__all__}) == len(module.__all__)  # Ruff sorts them
     public = {
         name
         for name, value in vars(module).items()
@@ -175,7 +170,10 @@ def test_public_objects_say_that_they_are_of_the_public_module():
 
 
 # what functions return, described by attributes: tests/inference/test_public_results.py
-RESULTS = {"Comparison", "GroupedScorer", "NDCGInterval", "SegmentTable"}
+RESULTS = {"Comparison", "ConfidenceInterval", "Explanation", "GroupedScorer", "NDCGInterval"}
+RESULTS |= {"QueryExplanation", "Rows", "SegmentTable"}
+# what the package alone asks of public classes
+OWN = {"DCG", "NDCG", "Rows.cutoff"}
 
 
 def documented():
@@ -186,7 +184,11 @@ def documented():
             public = getattr(module, name)
             assert "\nExamples\n" in cleandoc(public.__doc__)
             found[f"{module.__name__}.{name}"] = public
+            if name in OWN:
+                continue
             for method in vars(public):  # functions have only private ones
+                if f"{name}.{method}" in OWN:
+                    continue
                 value = None if method.startswith("_") else getattr(public, method, None)
                 if (isfunction(value) or ismethod(value)) and "sklearn_ndcg" in value.__module__:
                     found[f"{module.__name__}.{name}.{method}"] = value
@@ -269,3 +271,59 @@ def test_show_versions_names_the_active_kernels(capsys):
     assert first == f"sklearn_ndcg {sklearn_ndcg.__version__}, {kernels} kernels"
     assert second.startswith(f"imported from {Path(sklearn_ndcg.__file__).parent}")
     assert any(np.__version__ in line for line in others if "numpy:" in line)
+
+
+# How each description of a parameter begins, and the types that it may have.
+ROWS = "array-like of shape (n_documents,)"
+ROWS_OR_LEVEL = "array-like of shape (n_documents,) or str"
+ROWS_OR_QUERIES = "array-like of shape (n_documents,) or (n_queries,) or mapping"
+SHARED = {
+    "k": (
+        "Cutoff: only the first `k` ranks count.",
+        {'int, None or "retrieved"', "int or None"},
+    ),
+    "groups": ("The query id of each row.", {ROWS, ROWS_OR_LEVEL}),
+    "sample_weight": ("Weights >= 0.", {ROWS, ROWS_OR_QUERIES}),
+    "clusters": (
+        "The cluster id of each row, if queries depend on each other.",
+        {ROWS, ROWS_OR_QUERIES},
+    ),
+}
+# cutoffs of curves and of what is read, columns of tables, options of a measure
+OF_ANOTHER_KIND = {
+    *("from_lists.k", "from_trec.k", "ndcg_curve.k", "from_predictions.k", "from_estimator.k"),
+    *("from_cv_results.k", "NDCGDisplay.k", "DCG.k", "NDCG.k"),
+    *("frames.ndcg_score.groups", "frames.ndcg_score.sample_weight", "frames.ndcg_by_query.groups"),
+}
+
+
+def described_parameters(public):
+    """The type and the description of each parameter in a docstring of numpydoc."""
+    _, _, section = cleandoc(public.__doc__).partition("\nParameters\n----------\n")
+    section = re.split(r"^[A-Z].*\n-+$", section, maxsplit=1, flags=re.M)[0]
+    for names, kind, text in re.findall(r"^(\w.*) : (.*)\n((?:    .*\n|\n)+)", section, re.M):
+        for name in names.split(", "):
+            yield name, kind, " ".join(text.split())
+
+
+def test_parameters_that_functions_share_are_described_by_one_sentence():
+    found = set()
+    for path, public in documented().items():
+        for name, kind, text in described_parameters(public):
+            full = f"{path}.{name}"
+            another = any(full.endswith(f".{other}") for other in OF_ANOTHER_KIND)
+            if name in SHARED and not another:
+                sentence, kinds = SHARED[name]
+                assert text.startswith(sentence), full
+                assert re.split(", default=| or None$", kind)[0] in kinds, full
+                found.add(full)
+    assert len(found) > 35
+
+
+def test_functions_that_take_rows_of_lists_take_values_by_query():
+    """In a mapping, which their docstrings say."""
+    for path, public in documented().items():
+        described = {name: kind for name, kind, _ in described_parameters(public)}
+        if "Rows" in described.get("y_true", ""):
+            for name in {"sample_weight", "clusters", "segments"} & described.keys():
+                assert "mapping" in described[name], f"{path}.{name}"

@@ -54,6 +54,31 @@ sn.from_lists([{"a"}], [["a"]], unanswered="skip")  # incompatible type
 sn.from_lists([{"a"}], [["a"]], unjudged="drop")  # incompatible type
 sn.ndcg_samples(y, s, groups=q).first  # has no attribute "first"
 text: str = ndcg_score(y, s, groups=q)  # Incompatible types in assignment
+
+
+def read(lists: dict[str, list[str]]) -> sn.Rows:
+    return sn.from_lists({"a": {"x": 2}}, lists, k=3)
+
+
+def explained(rows: sn.Rows) -> tuple[sn.QueryExplanation, sn.Explanation]:
+    return sn.explain_query(rows), sn.explain_difference(rows, "sklearn", "lightgbm")
+
+
+def compared(rows: sn.Rows) -> tuple[inference.NDCGInterval, inference.Comparison]:
+    return inference.ndcg_interval(rows["x"]), inference.compare_rankers(rows)
+
+
+def bounds_of(rows: sn.Rows, segments: dict[str, str]) -> inference.ConfidenceInterval:
+    table: inference.SegmentTable = inference.ndcg_by_segment(rows, segments=segments)
+    return table.confidence_interval
+
+
+def scorer_of(measure: sn.NDCG | sn.DCG) -> GroupedScorer:
+    return GroupedScorer(measure, group_by="query")
+
+
+scorer = scorer_of(sn.NDCG(k=10, gain="exponential"))
+scorer = scorer_of(sn.DCG(k="all"))  # incompatible type
 """
 
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_ndcg import _show
 from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Weights, check_choice, name_of, names_groups
 from sklearn_ndcg._lists.rows import Rows
-from sklearn_ndcg._metrics import drawing
 from sklearn_ndcg._metrics.conventions import CONVENTIONS
 from sklearn_ndcg._metrics.measure import NDCG
 from sklearn_ndcg._metrics.rankings import rankings_of
@@ -113,8 +113,8 @@ class Explanation:
     def __repr__(self) -> str:
         lines = [count_of_queries(len(self.labels)), "  NDCG   change"]
         lines.append(f"{self.ndcg[0]:6.4f}{'':11}{self.first}")
-        for step, what in enumerate(map(_what, self.changes)):
-            lines.append(f"{self.ndcg[step + 1]:6.4f}  {self.difference[step]:+7.4f}  {what}")
+        for step, change in enumerate(map(_change_text, self.changes)):
+            lines.append(f"{self.ndcg[step + 1]:6.4f}  {self.difference[step]:+7.4f}  {change}")
             lines.append(f"{'':19}{self._effect(step)}")
         if not self.changes:
             lines.append(f"{'':17}no choice differs")
@@ -149,16 +149,16 @@ class Explanation:
         >>> [label.get_text() for label in ax.get_yticklabels()][1:3]
         ['gain: linear -> exponential', 'ties: average -> stable']
         """
-        names = [self.first, *map(_what, self.changes), self.second]
-        ax = drawing.axes(ax, (7, 1.2 + 0.4 * len(names)))
+        names = [self.first, *map(_change_text, self.changes), self.second]
+        ax = _show.axes(ax, (7, 1.2 + 0.4 * len(names)))
         rows, ends = np.arange(len(names)), [0, -1]
-        ax.vlines(self.ndcg, rows[:-1], rows[1:], **drawing.LINE, zorder=0)
+        ax.vlines(self.ndcg, rows[:-1], rows[1:], **_show.LINE, zorder=0)
         for sign in (1, -1):  # in two colours
             steps = np.flatnonzero(np.copysign(1, self.difference) == sign)
             width = self.difference[steps]
             bars = ax.barh(rows[1:-1][steps], width, left=self.ndcg[steps], height=0.6)
             ax.bar_label(bars, [f"{value:+.4f}" for value in width], padding=4)
-        ax.plot(self.ndcg[ends], rows[ends], "o", color=drawing.LINE["color"])
+        ax.plot(self.ndcg[ends], rows[ends], "o", color=_show.LINE["color"])
         for value, row in zip(self.ndcg[ends], rows[ends], strict=True):
             style = {"textcoords": "offset points", "va": "center"}
             ax.annotate(f"{value:.4f}", (value, row), (7, 0), **style)
@@ -166,7 +166,7 @@ class Explanation:
         ax.use_sticky_edges = False
         ax.margins(x=0.35)  # for the numbers beside the bars
         ax.set(xlabel=self.metric, ylim=(rows[-1] + 0.5, -0.5))
-        return drawing.finish_axes(ax, despine)
+        return _show.finish(ax, despine)
 
     def _effect(self, step: int) -> str:
         """How many queries a step changes, and which of them change most."""
@@ -181,7 +181,7 @@ class Explanation:
         changed = np.flatnonzero(~same)
         most = changed[np.argsort(-towards[changed], kind="stable")][:_MOST]
         shown = [
-            f"{shown_labels(self.labels[[query]])} ({_value(old)} to {_value(new)})"
+            f"{shown_labels(self.labels[[query]])} ({_ndcg_text(old)} to {_ndcg_text(new)})"
             for query, old, new in zip(most, before[most], after[most], strict=True)
         ]
         return f"in {len(changed)} of {len(same)} queries, most in {', '.join(shown)}"
@@ -220,13 +220,13 @@ def explain_difference(
         defaults of `ndcg_score`.
 
     groups : array-like of shape (n_documents,) or str, default=None
-        The query id of each row, as in `ndcg_score`.
+        The query id of each row. See `ndcg_score`.
 
     k : int, None or "retrieved", default=None
-        Cutoff of both, unless a mapping has its own.
+        Cutoff: only the first `k` ranks count. It is that of both, unless a mapping has its own.
 
-    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
-        Weights, as in `ndcg_score`.
+    sample_weight : array-like of shape (n_documents,) or (n_queries,) or mapping, default=None
+        Weights >= 0. See `ndcg_score`.
 
     Returns
     -------
@@ -292,7 +292,7 @@ def explain_difference(
     for ends in (values[0], values[-1]):  # a step between does not raise
         ends.report_undefined()
     ndcg = np.array([step.mean() for step in values])
-    by_query = np.array([step.filled() for step in values])
+    by_query = np.column_stack([step.filled() for step in values]).T
     shares = _shares(by_query, np.array([step.weight for step in values]))
     return Explanation(
         first=first if isinstance(first, str) else "first",
@@ -364,15 +364,15 @@ def _count_tied(queries: Queries) -> int:
     return int(np.count_nonzero(np.bincount(query[1:][tied])))
 
 
-def _what(change: Change) -> str:
+def _change_text(change: Change) -> str:
     """A change as text."""
-    return f"{change.choice}: {_shortened(change.before)} -> {_shortened(change.after)}"
+    return f"{change.choice}: {_option_text(change.before)} -> {_option_text(change.after)}"
 
 
-def _shortened(value: Any) -> str:
+def _option_text(value: Any) -> str:
     text = name_of(value) if callable(value) else str(value)
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
-def _value(ndcg: float) -> str:
+def _ndcg_text(ndcg: float) -> str:
     return "left out" if np.isnan(ndcg) else f"{ndcg:.3f}"

@@ -28,8 +28,8 @@ def quantile_grades(
         Continuous target, larger is better, not NaN.
 
     groups : array-like of shape (n_documents,) or str, default=None
-        The query id of each row, in any order, or the name of the level in the index of `y` that
-        has the ids. None takes all rows as one group.
+        The query id of each row. The name of a level in the index of `y` stands for the ids in it.
+        None takes all rows as one group.
 
     n_grades : int, default=5
         Number of grades, at least 2.

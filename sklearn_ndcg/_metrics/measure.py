@@ -100,8 +100,26 @@ class Measure(Protocol):
 class DCG:
     """Discounted cumulative gain: all choices that turn ranked relevance into a number, checked.
 
-    `tie_order` is `ties`, or the order of the input under `ignore_ties`. Other fields are the
-    options of `dcg_score`.
+    It is data: scorers of `make_dcg_scorer` have it as their parameter `measure`. It is equal to
+    another if all choices are.
+
+    Parameters
+    ----------
+    k, gain, discount, log_base, ties, ignore_ties, unjudged : options
+        As in `dcg_score`, with the same defaults.
+
+    See Also
+    --------
+    NDCG : The same, normalized.
+
+    Examples
+    --------
+    >>> from sklearn_ndcg import DCG, make_dcg_scorer
+    >>> measure: DCG = make_dcg_scorer(k=3, gain="exponential").measure
+    >>> measure
+    DCG(k=3, gain='exponential')
+    >>> measure == DCG(k=3, gain="exponential")
+    True
     """
 
     k: Cutoff = None
@@ -111,6 +129,7 @@ class DCG:
     ties: Ties = "average"
     ignore_ties: bool = False
     unjudged: Unjudged = "raise"
+    # `ties`, or the order of the input under `ignore_ties`
     tie_order: Ties = field(init=False, repr=False, compare=False)
 
     limits: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
@@ -221,7 +240,26 @@ class DCG:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class NDCG(DCG):
-    """Normalized DCG: the DCG over the ideal one, with a rule for queries where that is 0."""
+    """Normalized DCG: the DCG over the ideal one, with a rule for queries where that is 0.
+
+    It is data: scorers of `make_ndcg_scorer` have it as their parameter `measure`.
+
+    Parameters
+    ----------
+    k, gain, discount, log_base, ties, ignore_ties, unjudged, undefined : options
+        As in `ndcg_score`, with the same defaults. The logarithm's base cancels out.
+
+    See Also
+    --------
+    GroupedScorer : Scores an estimator by a measure.
+
+    Examples
+    --------
+    >>> from sklearn_ndcg import NDCG, GroupedScorer, make_ndcg_scorer
+    >>> measure: NDCG = make_ndcg_scorer(k=3).measure
+    >>> GroupedScorer(measure, group_by="query")
+    GroupedScorer(group_by='query', measure=NDCG(k=3))
+    """
 
     undefined: Undefined = "warn"
 

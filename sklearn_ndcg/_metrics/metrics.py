@@ -62,7 +62,7 @@ def dcg_score(
         retrieved": such a document adds nothing to the DCG.
 
     groups : array-like of shape (n_documents,) or str, default=None
-        The query id of each row, required for 1-D input: integers, strings, dates or any other type
+        The query id of each row. Required for 1-D input: integers, strings, dates or any other type
         that can be sorted, in any order. The rows of a query need not be next to each other. The
         name of a level in the index of `y_true` stands for the ids in it.
 
@@ -96,7 +96,7 @@ def dcg_score(
         What NaN in `y_true` means: an error, a gain of 0, or a document that is removed before
         ranking (the condensed list of Sakai 2007).
 
-    sample_weight : array-like of shape (n_queries,) or (n_documents,), default=None
+    sample_weight : array-like of shape (n_documents,) or (n_queries,) or mapping, default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
         query is the mean over its rows (without those that ``unjudged="omit"`` removes). For rows
         of lists a mapping or Series from query, or one per query where queries are numbered.
@@ -217,13 +217,13 @@ def ndcg_score(
         log-probability of zero is ``-inf``.
 
     groups : array-like of shape (n_documents,) or str, default=None
-        The query id of each row, required for 1-D input: integers, strings, dates or any other type
+        The query id of each row. Required for 1-D input: integers, strings, dates or any other type
         that can be sorted, in any order. The rows of a query need not be next to each other. The
         name of a level in the index of `y_true` stands for the ids in it.
 
     k : int, None or "retrieved", default=None
-        Cutoff: only the first `k` ranks count, in the ideal too. None counts all of them.
-        "retrieved" cuts each query at the number of documents that it retrieved (score not
+        Cutoff: only the first `k` ranks count. The ideal is cut there, too. None counts all of
+        them. "retrieved" cuts each query at the number of documents that it retrieved (score not
         ``-inf``, counted after ``unjudged="omit"``); note that this rewards short lists. For
         `Rows`, None means the cutoff passed to `from_lists` or `from_trec`.
 
@@ -253,7 +253,7 @@ def ndcg_score(
         is 0.0 with an `UndefinedMetricWarning` that counts such queries, "omit" leaves them
         out of the mean, and "raise" is an error.
 
-    sample_weight : array-like of shape (n_queries,) or (n_documents,), default=None
+    sample_weight : array-like of shape (n_documents,) or (n_queries,) or mapping, default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
         query is the mean over its rows (without those that ``unjudged="omit"`` removes). For rows
         of lists a mapping or Series from query, or one per query where queries are numbered.
@@ -375,7 +375,7 @@ def dcg_samples(
         retrieved": such a document adds nothing to the DCG.
 
     groups : array-like of shape (n_documents,) or str, default=None
-        The query id of each row, required for 1-D input: integers, strings, dates or any other type
+        The query id of each row. Required for 1-D input: integers, strings, dates or any other type
         that can be sorted, in any order. The rows of a query need not be next to each other. The
         name of a level in the index of `y_true` stands for the ids in it.
 
@@ -470,13 +470,13 @@ def ndcg_samples(
         log-probability of zero is ``-inf``.
 
     groups : array-like of shape (n_documents,) or str, default=None
-        The query id of each row, required for 1-D input: integers, strings, dates or any other type
+        The query id of each row. Required for 1-D input: integers, strings, dates or any other type
         that can be sorted, in any order. The rows of a query need not be next to each other. The
         name of a level in the index of `y_true` stands for the ids in it.
 
     k : int, None or "retrieved", default=None
-        Cutoff: only the first `k` ranks count, in the ideal too. None counts all of them.
-        "retrieved" cuts each query at the number of documents that it retrieved (score not
+        Cutoff: only the first `k` ranks count. The ideal is cut there, too. None counts all of
+        them. "retrieved" cuts each query at the number of documents that it retrieved (score not
         ``-inf``, counted after ``unjudged="omit"``); note that this rewards short lists. For
         `Rows`, None means the cutoff passed to `from_lists` or `from_trec`.
 
@@ -590,7 +590,7 @@ def ndcg_curve(
         cutoff that rows of lists were read with.
 
     groups : array-like of shape (n_documents,) or str, default=None
-        The query id of each row, required for 1-D input: integers, strings, dates or any other type
+        The query id of each row. Required for 1-D input: integers, strings, dates or any other type
         that can be sorted, in any order. The rows of a query need not be next to each other. The
         name of a level in the index of `y_true` stands for the ids in it.
 
@@ -620,7 +620,7 @@ def ndcg_curve(
         is 0.0 with an `UndefinedMetricWarning` that counts such queries, "omit" leaves them
         out of the mean, and "raise" is an error.
 
-    sample_weight : array-like of shape (n_queries,) or (n_documents,), default=None
+    sample_weight : array-like of shape (n_documents,) or (n_queries,) or mapping, default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
         query is the mean over its rows (without those that ``unjudged="omit"`` removes). For rows
         of lists a mapping or Series from query, or one per query where queries are numbered.

@@ -9,15 +9,14 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_ndcg import _show
 from sklearn_ndcg._checks import Cutoff, Floats, Mask, import_pandas
 from sklearn_ndcg._kernels import numpy_kernels
 from sklearn_ndcg._lists.ranked import scores_down
 from sklearn_ndcg._lists.rows import Rows
-from sklearn_ndcg._metrics import drawing
 from sklearn_ndcg._metrics.inputs import numeric
 from sklearn_ndcg._metrics.measure import NDCG, ExplanationOptions
 from sklearn_ndcg._metrics.rankings import Rankings, rankings_of, refuse_beside_lists
-from sklearn_ndcg._metrics.tables import Table
 from sklearn_ndcg._metrics.values import Queries, Values
 from sklearn_ndcg._rows.containers import shape_of_rows
 from sklearn_ndcg._rows.grouping import as_python
@@ -90,9 +89,8 @@ class QueryExplanation:
             if name != "tied" or values.any():
                 header = name.upper() if name.endswith("dcg") else name.replace("_", " ")
                 cells[header] = list(map(_FORMATS.get(name, "{:.4f}").format, values))
-        rows = list(map(list, zip(*cells.values(), strict=True)))
-        table = Table([*cells], rows, text=(1,), title=self._title())
-        return "\n".join([str(table), *self.notes])
+        table = _show.text_table(cells, text=["document"], title=self._title())
+        return "\n".join([table, *self.notes])
 
     def _title(self) -> str:
         return f"query {label_text(self.query)}: {self.metric} {self.ndcg:.4f}"
@@ -136,7 +134,7 @@ class QueryExplanation:
         >>> [text.get_text() for text in ax.get_legend().get_texts()]
         ['this order: DCG 6.8611', 'best order: DCG 7.1410']
         """
-        rank, ax = self.ranks["rank"], drawing.axes(ax)
+        rank, ax = self.ranks["rank"], _show.axes(ax)
         gains = {
             "this order": self.ranks["discounted_gain"],
             "best order": np.diff(self.ranks["idcg"], prepend=0),
@@ -146,7 +144,7 @@ class QueryExplanation:
         ax.set_title(self._title())
         ax.set(xlabel="Rank", ylabel="Gain \N{MULTIPLICATION SIGN} discount")
         ax.locator_params(axis="x", integer=True)
-        return drawing.finish_axes(ax, despine)
+        return _show.finish(ax, despine)
 
 
 def explain_query(
@@ -174,7 +172,7 @@ def explain_query(
         the best first, such as the grades of a textbook's example.
 
     groups : array-like of shape (n_documents,) or str, default=None
-        The query id of each row, as in `ndcg_score`. Without ids, rows of shape (n_documents,) are
+        The query id of each row. See `ndcg_score`. Without ids, rows of shape (n_documents,) are
         one query.
 
     query : hashable, default=None
@@ -186,7 +184,7 @@ def explain_query(
         column will do. None takes the number of the row or column.
 
     k : int, None or "retrieved", default=None
-        Cutoff, as in `ndcg_score`: the last rank that is shown.
+        Cutoff: only the first `k` ranks count. See `ndcg_score`. It is the last rank that is shown.
 
     **options
         Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and

@@ -69,7 +69,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         column is not used as a feature, either. None is the order of the ids.
 
     k : int or None, default=None
-        Cutoff of `score` and of early stopping. None counts whole lists.
+        Cutoff: only the first `k` ranks count. It is that of `score` and of early stopping. None
+        counts all of them.
 
     max_queries : int or None, default=None
         The number of whole queries to train on, drawn by `random_state` from the queries in the
@@ -194,13 +195,13 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             Relevance.
 
         sample_weight : array-like of shape (n_documents,), default=None
-            Weights >= 0, one per row. XGBoost and CatBoost get one per query: the mean of its rows.
-            A TypeError if the inner `fit` does not take weights. A search passes them to `fit`, and
-            since scikit-learn 1.7 also to the scorer; with metadata routing on, to those steps,
-            rankers and scorers that request them.
+            Weights >= 0. XGBoost and CatBoost get one per query: the mean of its rows. A TypeError
+            if the inner `fit` does not take weights. A search passes them to `fit`, and since
+            scikit-learn 1.7 also to the scorer; with metadata routing on, to those steps, rankers
+            and scorers that request them.
 
         groups : array-like of shape (n_documents,), default=None
-            The query id of each row, in any order. Ignored if `group_by` is set. An inner `fit`
+            The query id of each row. Ignored if `group_by` says where in X they are. An inner `fit`
             with a parameter `groups` gets them.
 
         **fit_params
@@ -328,8 +329,11 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         X, y : array-like
             As in `predict` and `fit`.
 
-        sample_weight, groups : array-like, default=None
-            As in `fit`. The weight of a query is the mean weight of its rows.
+        sample_weight : array-like of shape (n_documents,), default=None
+            Weights >= 0. The weight of a query is the mean weight of its rows.
+
+        groups : array-like of shape (n_documents,), default=None
+            The query id of each row. See `fit`.
 
         Returns
         -------

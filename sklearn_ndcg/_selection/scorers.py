@@ -59,7 +59,8 @@ def make_ndcg_scorer(
     Parameters
     ----------
     k : int, None or "retrieved", default=None
-        Cutoff as in `ndcg_score`. For several cutoffs pass a dict of scorers to the tool:
+        Cutoff: only the first `k` ranks count. See `ndcg_score`. For several cutoffs pass a dict of
+        scorers to the tool:
         ``{f"ndcg@{k}": make_ndcg_scorer(k=k, group_by="query") for k in (1, 5, 10)}``.
 
     group_by : str, callable or list of names, default=None
@@ -153,7 +154,7 @@ def make_dcg_scorer(
     Parameters
     ----------
     k : int, None or "retrieved", default=None
-        Cutoff as in `dcg_score`.
+        Cutoff: only the first `k` ranks count. See `dcg_score`.
 
     group_by : str, callable or list of names, default=None
         Where in X the query ids are: a column, an index level, or what a callable returns.
@@ -435,7 +436,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             Relevance. With several columns each row is a query and does not need an id.
 
         sample_weight : array-like of shape (n_documents,), default=None
-            Weights; the weight of a query is the mean weight of its rows.
+            Weights >= 0. The weight of a query is the mean weight of its rows.
 
         groups : array-like of shape (n_documents,), default=None
             The query id of each row. Ignored if `group_by` says where in X they are.

@@ -106,7 +106,7 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
             Relevance, for splitters that stratify.
 
         groups : array-like of shape (n_documents,), default=None
-            The query id of each row, unless `group_by` says where in X they are.
+            The query id of each row. Ignored if `group_by` says where in X they are.
 
         Yields
         ------
@@ -151,7 +151,7 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
             Relevance, for splitters that stratify.
 
         groups : array-like of shape (n_documents,), default=None
-            The query id of each row, as in `split`.
+            The query id of each row. See `split`.
 
         Returns
         -------

@@ -48,7 +48,7 @@ def ndcg_by_query(
         The column of query ids, or several that make up the id.
 
     k : int, None or "retrieved", default=None
-        Cutoff, as in `sklearn_ndcg.ndcg_score`.
+        Cutoff: only the first `k` ranks count. See `sklearn_ndcg.ndcg_score`.
 
     working_memory : float, default=None
         As in `ndcg_score`.
@@ -137,7 +137,7 @@ def ndcg_score(
         The column of query ids, or several that make up the id.
 
     k : int, None or "retrieved", default=None
-        Cutoff, as in `sklearn_ndcg.ndcg_score`.
+        Cutoff: only the first `k` ranks count. See `sklearn_ndcg.ndcg_score`.
 
     sample_weight : str, default=None
         The column of weights, one per row; the weight of a query is their mean.

@@ -69,10 +69,10 @@ def compare_rankers(
         for each ranker.
 
     groups : array-like of shape (n_documents,) or str, default=None
-        The query id of each row, as in `ndcg_score`.
+        The query id of each row. See `ndcg_score`.
 
     k : int, None or "retrieved", default=None
-        Cutoff, as in `ndcg_score`.
+        Cutoff: only the first `k` ranks count. See `ndcg_score`.
 
     metric : callable, default=None
         A function of the relevance and the scores of one query, ``metric(y_true, y_score)``, in
@@ -81,8 +81,8 @@ def compare_rankers(
         gets the documents in their order, and then those that were not returned, whose score is
         ``-inf``: ``ranked = y_true[y_score > -np.inf]``. A query without a list is 0.
 
-    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
-        Weights, as in `ndcg_score`.
+    sample_weight : array-like of shape (n_documents,) or (n_queries,) or mapping, default=None
+        Weights >= 0. See `ndcg_score`.
 
     baseline : a name in `y_scores`, default=None
         The ranker that all others are compared with. None compares all pairs.
@@ -107,11 +107,10 @@ def compare_rankers(
     random_state : int, RandomState, Generator or None, default=None
         Source of the random assignments.
 
-    clusters : array-like of shape (n_documents,) or (n_queries,), default=None
-        One cluster id per row, if queries depend on each other, as in `ndcg_interval`; for rows of
-        lists a mapping or Series from query, or one per query where these are numbered; queries
-        that are left out may lack an entry. The differences in a cluster change sign together, and
-        t has the standard error and the degrees of freedom of `ndcg_interval`.
+    clusters : array-like of shape (n_documents,) or (n_queries,) or mapping, default=None
+        The cluster id of each row, if queries depend on each other. See `ndcg_interval`. The
+        differences in a cluster change sign together, and t has the standard error and the degrees
+        of freedom of `ndcg_interval`.
 
     **options
         Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and
@@ -194,8 +193,7 @@ def compare_rankers(
     for rankings in rankers.values():
         measure = rankings.as_read(measure)
     design = Design(
-        label=measure.label(),
-        limits=measure.limits,
+        measure=measure,
         rankers=list(rankers),
         baseline=baseline,
         margin=margin,

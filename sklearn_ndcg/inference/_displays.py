@@ -10,9 +10,9 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_ndcg import _show
 from sklearn_ndcg._checks import Floats, is_integer
 from sklearn_ndcg._lists.rows import Rows
-from sklearn_ndcg._metrics import drawing
 from sklearn_ndcg._metrics.choices import check_curve_cutoffs, known_options
 from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions
 from sklearn_ndcg._metrics.rankings import Rankings, queries_of_rankers, rankings_of
@@ -163,7 +163,7 @@ class NDCGDisplay:
             The model's name, for the legend. Not for several rankers, which have names already.
 
         groups : array-like of shape (n_documents,) or str, default=None
-            The query id of each row, as in `ndcg_score`.
+            The query id of each row. See `ndcg_score`.
 
         **options
             The other options of `ndcg_curve`: `gain`, `sample_weight` and so on; and how to draw:
@@ -224,7 +224,7 @@ class NDCGDisplay:
             Relevance.
 
         groups : array-like of shape (n_documents,), default=None
-            Query ids.
+            The query id of each row. Ignored if `group_by` says where in X they are.
 
         group_by : str, int, callable or list of names, default=None
             Where in X the query ids are; takes precedence over `groups`.
@@ -291,7 +291,7 @@ class NDCGDisplay:
             The relevance that was passed to it.
 
         groups : array-like of shape (n_documents,), default=None
-            The query id of each row.
+            The query id of each row. Ignored if `group_by` says where in X they are.
 
         group_by : str, int, callable or list of names, default=None
             Where in X the query ids are; takes precedence over `groups`.
@@ -322,7 +322,7 @@ class NDCGDisplay:
                 "cross_validate with return_estimator=True and return_indices=True."
             )
         data = (X, y, groups, options.pop("sample_weight", None))
-        sets = {name: list(map(row_numbers, rows)) for name, rows in cv_results["indices"].items()}
+        sets = {part: list(map(row_numbers, rows)) for part, rows in cv_results["indices"].items()}
         n_rows, counts = 1 + max(map(np.max, chain(*sets.values()))), [count_rows(X), count_rows(y)]
         # splits that draw rows may leave out the last ones
         is_exact = any(sum(map(len, fold)) == n_rows for fold in zip(*sets.values(), strict=True))
@@ -391,8 +391,8 @@ class NDCGDisplay:
         curves = folds if separate else folds.mean(axis=0, keepdims=True)
         n = len(curves)
         names = self._labels(self.name if name is None else name, n)
-        styles = drawing.one_each("curve_kwargs", curve_kwargs, n)
-        ax = drawing.axes(ax)
+        styles = _show.one_each("curve_kwargs", curve_kwargs, n)
+        ax = _show.axes(ax)
         marker = {"marker": "o" if len(self.k) == 1 else None}
         lines: list[Any] = []
         for y, label, style in zip(curves, names, styles, strict=True):
@@ -401,24 +401,25 @@ class NDCGDisplay:
         if self.interval is not None:
             intervals = np.reshape(self.interval, (n, 2, -1))
             bands = list(map(self._draw_interval, [ax] * n, lines, intervals))
-            bands[0].set_label(drawing.interval_label(self.confidence_level))
+            bands[0].set_label(f"{_show.percent(self.confidence_level)} confidence interval")
             self.band_ = bands if separate else bands[0]
         thin = {"color": lines[0].get_color(), "alpha": 0.7, "linewidth": 0.7}
         folds = folds if n < len(folds) else folds[:0]
         self.fold_lines_ = [ax.plot(self.k, fold, **marker | thin)[0] for fold in folds]
         self.chance_level_ = None
         if plot_chance_level:
-            style = marker | drawing.LINE | {"linestyle": "--", "label": "Chance level"}
+            style = marker | _show.LINE | {"linestyle": "--", "label": "Chance level"}
             style |= chance_level_kwargs or {}
             self.chance_level_ = ax.plot(self.k, self.chance_level, **style)[0]
         ax.set(xlabel="Cutoff k", ylabel=self.metric)
         ax.locator_params(axis="x", integer=True)
-        return drawing.finish(self, ax, despine)
+        self.ax_, self.figure_ = _show.finish(ax, despine), ax.figure
+        return self
 
     def _labels(self, name: Any, n: int) -> list[str | None]:
         """What the legend calls each of n curves; of the mean of folds also its value."""
         names = [
-            None if each is None else label_text(each) for each in drawing.one_each("name", name, n)
+            None if each is None else label_text(each) for each in _show.one_each("name", name, n)
         ]
         folds = np.atleast_2d(self.ndcg)
         if n == len(folds):
@@ -457,8 +458,9 @@ class NDCGDisplay:
         checked = folds[0][0].curve_cutoffs(check_curve_cutoffs(k), longest)
         cutoffs = np.unique(checked)
         means = [mean_curve(measure.at_cutoffs(q, cutoffs), len(cutoffs)) for q in curves]
-        for first in range(0, len(curves), len(curves) // len(folds)):  # of the rankers of a fold
-            measure.undefined_rule.report(means[first][1], len(curves[first]))
+        n_rankers = len(curves) // len(folds)  # whose undefined queries are the same
+        for (_, n), curve in zip(means[::n_rankers], curves[::n_rankers], strict=True):
+            measure.undefined_rule.report(n, len(curve))
         by_chance = replace(measure, ties="average", ignore_ties=False)
         in_random_order = (by_chance.at_cutoffs(q.in_random_order(), cutoffs) for q in curves)
         random = [mean_curve(blocks, len(cutoffs))[0] for blocks in in_random_order]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -55,17 +54,17 @@ def ndcg_interval(
         Predicted scores, as in `ndcg_score`.
 
     groups : array-like of shape (n_documents,) or str, default=None
-        The query id of each row, as in `ndcg_score`.
+        The query id of each row. See `ndcg_score`.
 
     k : int, None or "retrieved", default=None
-        Cutoff, as in `ndcg_score`.
+        Cutoff: only the first `k` ranks count. See `ndcg_score`.
 
     metric : callable, default=None
         A function of the relevance and the scores of one query, ``metric(y_true, y_score)``, in
         place of NDCG, as in `compare_rankers`.
 
-    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
-        Weights, as in `ndcg_score`. A resampled query keeps its weight.
+    sample_weight : array-like of shape (n_documents,) or (n_queries,) or mapping, default=None
+        Weights >= 0. See `ndcg_score`. A resampled query keeps its weight.
 
     confidence_level : float, default=0.95
         Level of the interval, between 0 and 1.
@@ -83,15 +82,16 @@ def ndcg_interval(
     random_state : int, RandomState, Generator or None, default=None
         Source of the resamples.
 
-    clusters : array-like of shape (n_documents,) or (n_queries,), default=None
-        One cluster id per row, of any kind that `groups` takes, if queries depend on each other:
-        the user of each session, or a block of days. For rows of lists a mapping or Series from
-        query, or one per query where these are numbered. A cluster holds whole queries. The sample
-        then consists of clusters: they are resampled whole, and t has the standard error of leaving
-        out each cluster in turn (CRV3) and one degree of freedom fewer than the effective number of
-        clusters. If clusters have uneven sizes, BCa intervals are widened by as much as t is wider
-        than for equal sizes, and take the skewness of all clusters, as the jackknife follows the
-        largest ones.
+    clusters : array-like of shape (n_documents,) or (n_queries,) or mapping, default=None
+        The cluster id of each row, if queries depend on each other. It may be the user of a
+        session, or a block of days, and be of any kind that `groups` takes. For rows of lists a
+        mapping or Series from query, or one per query where these are numbered; queries that are
+        left out may lack an entry. A cluster holds whole queries. The sample then consists of
+        clusters: they are resampled whole, and t has the standard error of leaving out each cluster
+        in turn (CRV3) and one degree of freedom fewer than the effective number of clusters. If
+        clusters have uneven sizes, BCa intervals are widened by as much as t is wider than for
+        equal sizes, and take the skewness of all clusters, as the jackknife follows the largest
+        ones.
 
     **options
         Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and
@@ -199,22 +199,22 @@ def ndcg_by_segment(
     y_score : array-like of the shape of `y_true`, default=None
         Predicted scores, as in `ndcg_score`.
 
-    segments : array-like of shape (n_documents,) or (n_queries,), or several columns
+    segments : array-like of shape (n_documents,) or (n_queries,), several columns or mapping
         The segment of each row, of any kind that `groups` takes. With several columns each distinct
         combination is a segment. For rows of lists a mapping or Series from query, or one per query
         where these are numbered.
 
     groups : array-like of shape (n_documents,) or str, default=None
-        The query id of each row, as in `ndcg_score`.
+        The query id of each row. See `ndcg_score`.
 
     k : int, None or "retrieved", default=None
-        Cutoff, as in `ndcg_score`.
+        Cutoff: only the first `k` ranks count. See `ndcg_score`.
 
     metric : callable, default=None
         A function of the relevance and the scores of one query, as in `ndcg_interval`.
 
-    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
-        Weights, as in `ndcg_score`.
+    sample_weight : array-like of shape (n_documents,) or (n_queries,) or mapping, default=None
+        Weights >= 0. See `ndcg_score`.
 
     confidence_level : float, default=0.95
         Level of each interval, between 0 and 1. At 0.95 one of 20 intervals misses its true value,
@@ -292,8 +292,10 @@ def ndcg_by_segment(
     _warn_of_equal_values(sample, measure)
     _sample.warn_of_weak_segments(samples)
     generators = inference.generators(len(samples))
-    of_sample = partial(_interval, measure, inference)
-    overall, *intervals = map(of_sample, [sample, *samples.values()], generators)
+    overall, *intervals = (
+        _interval(measure, inference, one, generator)
+        for one, generator in zip([sample, *samples.values()], generators, strict=True)
+    )
     means = np.array([interval.mean for interval in intervals])
     bounds = np.array([interval.confidence_interval for interval in intervals]).T
     return SegmentTable(
@@ -373,20 +375,20 @@ def curve_interval(
     high_tail = tails(confidence_level)[1]
     last = replace(measure, k=int(cutoffs[-1])).values(queries).filled()
     weight = _sample.scored_weights(last, queries.weight)
-    scored = weight > 0
-    _sample.check_sample_size(weight[scored], len(scored))
+    is_scored = weight > 0
+    _sample.check_sample_size(weight[is_scored], len(is_scored))
     squared_factors = np.zeros(len(weight))
-    squared_factors[scored] = _statistics.jackknife_factors(weight[scored]) ** 2
-    center = float(weighted_means(last[np.newaxis, scored], weight[scored])[0])
+    squared_factors[is_scored] = _statistics.jackknife_factors(weight[is_scored]) ** 2
+    center = float(weighted_means(last[np.newaxis, is_scored], weight[is_scored])[0])
     # of the distances from the center and of their squares: weighted sums, for two kinds of weights
     weights = np.array([weight, squared_factors])
-    first, second = np.zeros((2, 2, len(cutoffs)))
+    sums, sums_of_squares = np.zeros((2, 2, len(cutoffs)))
     for block in measure.at_cutoffs(queries, cutoffs):
         distance = np.nan_to_num(block.filled().T - center)  # what is left out has no weight
-        first += _to_all_cutoffs(weights[:, block.numbers] @ distance, len(cutoffs))
-        second += _to_all_cutoffs(weights[:, block.numbers] @ distance**2, len(cutoffs))
-    means, error = _statistics.curve_mean_and_error(first, second, weights[:, scored])
-    half = error * stdtrit(_statistics.degrees_of_freedom(weight[scored]), high_tail)
+        sums += _to_all_cutoffs(weights[:, block.numbers] @ distance, len(cutoffs))
+        sums_of_squares += _to_all_cutoffs(weights[:, block.numbers] @ distance**2, len(cutoffs))
+    means, error = _statistics.curve_mean_and_error(sums, sums_of_squares, weights[:, is_scored])
+    half = error * stdtrit(_statistics.degrees_of_freedom(weight[is_scored]), high_tail)
     return np.asarray(np.clip(center + means + half * np.array([[-1], [1]]), 0, 1))
 
 

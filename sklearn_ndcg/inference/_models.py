@@ -86,8 +86,8 @@ def compare_models(
         split in time, are not compared.
 
     groups : array-like of shape (n_documents,), default=None
-        The query id of each row, for the splitter; with metadata routing on, for whatever requests
-        them, such as the scorer.
+        The query id of each row. The splitter gets them; with metadata routing on, so does whatever
+        requests them, such as the scorer.
 
     params : mapping from name, default=None
         What else is passed to `fit`; with metadata routing on, to whatever requests it:
@@ -119,7 +119,7 @@ def compare_models(
         Source of the random assignments. Splitters and models have their own.
 
     clusters : array-like of shape (n_documents,), default=None
-        One cluster id per row of X, if queries depend on each other, as in `compare_rankers`.
+        The cluster id of each row, if queries depend on each other. See `compare_rankers`.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def compare_models(
     Raises
     ------
     TypeError
-        If `models` is not a mapping, or `scoring` is another scorer.
+        If `models` or `params` is not a mapping, or `scoring` is another scorer.
 
     ValueError
         As in `compare_rankers`, or if a query has rows in several test sets, as in repeated
@@ -189,15 +189,9 @@ def compare_models(
     p (permutation, Holm): corrected for 1 pair.
     effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses.
     """
-    _check_models(models)
-    if not isinstance(scoring, GroupedScorer):
-        raise TypeError(
-            f"scoring must be what make_ndcg_scorer or make_query_scorer returns, got {scoring!r}."
-        )
-    measure = scoring.measure
+    _check_arguments(models, scoring, params)
     design = Design(
-        label=measure.label(),
-        limits=measure.limits,
+        measure=scoring.measure,
         rankers=list(models),
         baseline=baseline,
         margin=margin,
@@ -222,19 +216,12 @@ def compare_models(
     options = {"groups": groups, "n_jobs": n_jobs, "verbose": verbose}
     queries = Grouping.of_ids(np.arange(data.n_rows) if ids is None else ids, data.n_rows)
     fitted, tests = _cross_validated(models, X, y, scoring, cv, metadata, queries, **options)
-    rows = np.concatenate(tests)
-    # without ids every row is a query, and queries are in the order of their ids
-    order = np.argsort(rows) if ids is None else np.arange(len(rows))
-    rows = rows[order]
-    scores = {
-        name: data.scores(scoring, estimators, tests)[order] for name, estimators in fitted.items()
-    }
-    rankers = data.scored(scoring, scores, rows, data.take(ids, rows))
-    sample = Sample.of([*rankers.values()], measure, data.take(clusters, rows))
+    rankers, rows = data.rankings(scoring, fitted, tests, ids)
+    sample = Sample.of([*rankers.values()], scoring.measure, data.take(clusters, rows))
     if ids is None:
         sample = replace(sample, labels=rows[sample.labels])
     result = design.compare(sample)
-    warn_of_shares(rankers, measure)
+    warn_of_shares(rankers, scoring.measure)
     return result
 
 
@@ -261,13 +248,19 @@ class _Data:
             return take_rows(ids, rows)
         return [take_rows(column, rows) for column in columns]
 
-    def scored(
-        self, scorer: GroupedScorer, scores: dict[Any, Floats], rows: Ints, ids: Any
-    ) -> dict[Any, Rankings]:
-        """These rows, with query ids, scored by each model."""
+    def rankings(
+        self, scorer: GroupedScorer, fitted: Fitted, tests: Sequence[Ints], ids: Any
+    ) -> tuple[dict[Any, Rankings], Ints]:
+        """The rows of all test sets, scored by each model, and their numbers."""
+        rows = np.concatenate(tests)
+        # without ids every row is a query, and queries are in the order of their ids
+        order = np.argsort(rows) if ids is None else np.arange(len(rows))
+        scores = {name: self.scores(scorer, each, tests)[order] for name, each in fitted.items()}
+        rows = rows[order]
         weight = self.requested(scorer, "sample_weight")
         weight = None if weight is None else take_rows(weight, rows)
-        return rankings_of_several(take_rows(self.y, rows), scores, ids, weight)
+        y, ids = take_rows(self.y, rows), self.take(ids, rows)
+        return rankings_of_several(y, scores, ids, weight), rows
 
     def scores(
         self, scorer: GroupedScorer, estimators: Sequence[Any], tests: Sequence[Ints]
@@ -282,8 +275,8 @@ class _Data:
         return np.concatenate(scores)
 
 
-def _check_models(models: Any) -> None:
-    """Raise unless these are two models or more, by name."""
+def _check_arguments(models: Any, scoring: Any, params: Any) -> None:
+    """Raise unless these are two models or more, by name, a scorer, and metadata by name."""
     if not isinstance(models, Mapping):
         raise TypeError(
             "models must be a mapping from the name of a model to an estimator, got "
@@ -292,6 +285,12 @@ def _check_models(models: Any) -> None:
     names = list(models)
     if len(names) < 2 or len(set(map(str, names))) < len(names):
         raise ValueError(f"models must have at least two with different names, got {names}.")
+    if not isinstance(scoring, GroupedScorer):
+        raise TypeError(
+            f"scoring must be what make_ndcg_scorer or make_query_scorer returns, got {scoring!r}."
+        )
+    if not isinstance(params, Mapping | None):
+        raise TypeError(f"params must be a mapping from name or None, got {params!r}.")
 
 
 def _cross_validated(
@@ -317,9 +316,10 @@ def _cross_validated(
     by_any = by_splitter.union(*requested.values())
     by_scorer = _requested(scorer, "score", params)
     fitted: Fitted = {}
-    splits: Any = cv
+    tests: list[Ints] = []
+    splits: Any = cv  # of the first model; drawn once
     for name, model in models.items():
-        own = requested[name] | by_scorer | (set() if fitted else by_splitter)
+        own = requested[name] | by_scorer | (set() if tests else by_splitter)
         with naming_ranker(name, models):
             found = cross_validate(
                 model,
@@ -334,11 +334,11 @@ def _cross_validated(
                 error_score="raise",
                 **options,
             )
-        train, test = found["indices"]["train"], found["indices"]["test"]
-        if not fitted:
-            tests = list(map(row_numbers, test))
+        if not tests:
+            indices = found["indices"]
+            tests = list(map(row_numbers, indices["test"]))
             _refuse_repeats(tests, queries)
-            splits = list(zip(train, test, strict=True))  # drawn once
+            splits = list(zip(indices["train"], indices["test"], strict=True))
         fitted[name] = found["estimator"]
     return fitted, tests
 

@@ -36,8 +36,10 @@ class Inference:
         check_level(self.confidence_level)
         _checks.check_choice("method", self.method, get_args(Method))
         _checks.check_choice("test", self.test, get_args(Test))
-        if not _checks.is_integer(self.n_resamples) or self.n_resamples < 2:
-            raise ValueError(f"n_resamples must be an integer >= 2, got {self.n_resamples!r}.")
+        if not (_checks.is_integer(self.n_resamples) and 2 <= self.n_resamples <= 10**7):
+            raise ValueError(
+                f"n_resamples must be an integer from 2 to 10**7, got {self.n_resamples!r}."
+            )
 
     def generators(self, n_segments: int) -> list[np.random.Generator]:
         """The generators of all queries and of each segment.

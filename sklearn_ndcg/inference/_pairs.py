@@ -14,6 +14,7 @@ from scipy.special import stdtr, stdtrit
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._kernels.sums import weighted_means
+from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg.inference import _statistics
 from sklearn_ndcg.inference._options import Inference
 from sklearn_ndcg.inference._results import Comparison, ConfidenceInterval
@@ -23,13 +24,13 @@ _VALUES_AT_A_TIME = 1 << 21  # differences of queries, which take 16 MB
 
 
 class PairStatistics(NamedTuple):
-    """What is computed from the differences of the queries, for each pair."""
+    """What is computed from the differences of the queries, for each pair, as in `Comparison`."""
 
     difference: Floats
-    error: Floats
-    effect: Floats
+    standard_error: Floats
+    effect_size: Floats
     statistic: Floats
-    pvalue: Floats
+    uncorrected_pvalue: Floats
     wins: Ints
     ties: Ints
     losses: Ints
@@ -68,18 +69,23 @@ class PairStatistics(NamedTuple):
         else:
             statistic, n = difference, inference.n_resamples
             pvalue = _statistics.permutation_pvalues(independent, weight, n, generator, largest)
-        wins, ties, losses = (
-            side(differences, 0).sum(axis=1) for side in (np.greater, np.equal, np.less)
+        return cls(
+            difference=difference,
+            standard_error=error,
+            effect_size=effect,
+            statistic=statistic,
+            uncorrected_pvalue=pvalue,
+            wins=(differences > 0).sum(axis=1),
+            ties=(differences == 0).sum(axis=1),
+            losses=(differences < 0).sum(axis=1),
         )
-        return cls(difference, error, effect, statistic, pvalue, wins, ties, losses)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Design:
     """What is compared, and how."""
 
-    label: str
-    limits: tuple[float, float]
+    measure: Measure
     rankers: list[Any]
     baseline: Any
     margin: float | None
@@ -89,7 +95,7 @@ class Design:
         baseline, rankers, margin = self.baseline, self.rankers, self.margin
         if baseline is not None and not (isinstance(baseline, Hashable) and baseline in rankers):
             raise ValueError(f"baseline must be one of the rankers {rankers}, got {baseline!r}.")
-        highest = self.limits[1]
+        highest = self.measure.limits[1]
         if margin is not None and not (_checks.is_number(margin) and 0 < float(margin) < highest):
             between = "between 0 and 1" if highest == 1 else "above 0"
             raise ValueError(f"margin must be a number {between}, got {margin!r}.")
@@ -101,46 +107,37 @@ class Design:
 
     def compare(self, sample: Sample) -> Comparison:
         """Compare the rankers on the queries of a sample."""
-        inference, names, margin = self.inference, self.rankers, self.margin
+        inference, names = self.inference, self.rankers
         (generator,) = inference.generators(0)
-        low, high = self.limits
-        own, unit_weights = sample.cluster_means(sample.values)
-        degrees = _statistics.degrees_of_freedom(unit_weights)
-        width = stdtrit(degrees, (1 + inference.confidence_level) / 2)  # in standard errors
+        low, high = self.measure.limits
         means = weighted_means(sample.values, sample.weight)
-        half = _statistics.mean_and_error(own, unit_weights)[1] * width
-        bounds = np.clip([means - half, means + half], low, high)
-        rows = self._pairs()
-        pairs = PairStatistics.of(sample, rows, inference, generator)
-        half, largest = pairs.error * width, high - low
-        lower, upper = pairs.difference - half, pairs.difference + half
+        unit_values, unit_weights = sample.cluster_means(sample.values)
+        _, errors, _ = _statistics.mean_and_error(unit_values, unit_weights)
+        df = _statistics.degrees_of_freedom(unit_weights)
+        width = stdtrit(df, (1 + inference.confidence_level) / 2)  # in standard errors
+        numbers = self._pairs()
+        pairs = PairStatistics.of(sample, numbers, inference, generator)
+        interval = _interval_around(
+            pairs.difference, pairs.standard_error * width, low - high, high - low
+        )
         noninferiority = verdict = None
-        if margin is not None:
-            noninferiority = stdtr(
-                degrees, -_statistics.t_statistic(pairs.difference + margin, pairs.error)
-            )
-            verdict = _verdicts(lower, upper, margin)
+        if self.margin is not None:
+            lost = pairs.difference + self.margin
+            noninferiority = stdtr(df, -_statistics.t_statistic(lost, pairs.standard_error))
+            verdict = _verdicts(interval, self.margin)
         return Comparison(
-            metric=self.label,
+            metric=self.measure.label(),
             mean=dict(zip(names, means.tolist(), strict=True)),
-            interval=ConfidenceInterval(*bounds),
+            interval=_interval_around(means, errors * width, low, high),
             baseline=self.baseline,
-            pairs=[(names[first], names[second]) for first, second in rows.T],
-            difference=pairs.difference,
+            pairs=[(names[first], names[second]) for first, second in numbers.T],
             confidence_level=float(inference.confidence_level),
-            confidence_interval=ConfidenceInterval(*np.clip([lower, upper], -largest, largest)),
-            standard_error=pairs.error,
-            df=degrees,
-            effect_size=pairs.effect,
-            statistic=pairs.statistic,
-            pvalue=_statistics.holm(pairs.pvalue),
-            uncorrected_pvalue=pairs.pvalue,
-            margin=margin,
+            confidence_interval=interval,
+            df=df,
+            pvalue=_statistics.holm(pairs.uncorrected_pvalue),
+            margin=self.margin,
             noninferiority_pvalue=noninferiority,
             verdict=verdict,
-            wins=pairs.wins,
-            ties=pairs.ties,
-            losses=pairs.losses,
             values=dict(zip(names, sample.values, strict=True)),
             labels=sample.labels,
             n_queries=len(sample.weight),
@@ -148,6 +145,7 @@ class Design:
             n_left_out=sample.n_left_out,
             left_out=dict(sample.left_out or {}),
             test=inference.test,
+            **pairs._asdict(),
         )
 
     def _pairs(self) -> Ints:
@@ -159,8 +157,15 @@ class Design:
         return np.array([(first, second) for first in range(n) if first != second]).T
 
 
-def _verdicts(low: Floats, high: Floats, margin: float) -> list[str]:
+def _interval_around(
+    value: Floats, half: Floats, lowest: float, highest: float
+) -> ConfidenceInterval:
+    """Intervals around values, within limits."""
+    return ConfidenceInterval(*np.clip([value - half, value + half], lowest, highest))
+
+
+def _verdicts(interval: ConfidenceInterval, margin: float) -> list[str]:
     """The verdict on each pair, from the interval of its difference."""
-    is_so = [low > 0, low > -margin, high < 0]
+    is_so = [interval.low > 0, interval.low > -margin, interval.high < 0]
     verdicts: list[str] = np.select(is_so, ["better", "not worse", "worse"], "undecided").tolist()
     return verdicts

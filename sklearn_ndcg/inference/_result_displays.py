@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_ndcg import _show
 from sklearn_ndcg._checks import Floats
-from sklearn_ndcg._metrics import drawing
-from sklearn_ndcg._metrics.tables import percent
 from sklearn_ndcg._rows.label_texts import count_of_queries, label_text
 from sklearn_ndcg.inference._results import (
     Comparison,
@@ -19,8 +18,6 @@ from sklearn_ndcg.inference._results import (
     SegmentTable,
 )
 from sklearn_ndcg.inference._statistics import differences_of, largest_of
-
-Result = NDCGInterval | SegmentTable | Comparison
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -115,7 +112,11 @@ class DifferenceDisplay:
         ------
         ValueError
             If `pair` is not one of those compared, or is None and there are several.
+
+        TypeError
+            If `comparison` is of another type.
         """
+        _check_result("comparison", comparison, Comparison)
         pairs = comparison.pairs
         pair = pairs[0] if pair is None and len(pairs) == 1 else pair
         pair = tuple(pair) if isinstance(pair, list) else pair
@@ -154,7 +155,7 @@ class DifferenceDisplay:
         DifferenceDisplay
             What was drawn.
         """
-        ax = drawing.axes(ax)
+        ax = _show.axes(ax)
         comparison, row = self.comparison, self.comparison.pairs.index(self.pair)
         first, second = (comparison.values[ranker] for ranker in self.pair)
         # 0 where they differ only by rounding
@@ -168,18 +169,19 @@ class DifferenceDisplay:
         self.better_, self.worse_ = areas
         n_ties = comparison.ties[row]
         ties = f"Ties: {count_of_queries(n_ties)}" if n_ties else None
-        self.zero_ = ax.axhline(0, **drawing.LINE, label=ties)
+        self.zero_ = ax.axhline(0, **_show.LINE, label=ties)
         mean = comparison.difference[row]
         bounds = np.array([bound[row] for bound in comparison.confidence_interval])
         start = "Mean" if name is None else f"{name}: mean"
-        label = f"{start} {mean:+.4f}, {percent(comparison.confidence_level)} CI"
+        label = f"{start} {mean:+.4f}, {_show.percent(comparison.confidence_level)} CI"
         own = {"color": ax.xaxis.label.get_color(), "capsize": 3, "label": label}
         error = np.abs(bounds - mean)[:, np.newaxis]
         style = {"marker": "o"} | own | (curve_kwargs or {})
         self.line_ = ax.errorbar(1.05 * len(values), mean, error, **style)
         ax.set_xlabel("Queries, sorted by difference")
         ax.set_ylabel(f"{comparison.metric}, first minus second")
-        return drawing.finish(self, ax, despine)
+        self.ax_, self.figure_ = _show.finish(ax, despine), ax.figure
+        return self
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -240,13 +242,13 @@ class IntervalDisplay:
     ['a vs c', 'b vs c']
     """
 
-    result: Result
+    result: NDCGInterval | SegmentTable | Comparison
     differences: bool = False
 
     @classmethod
     def from_result(
         cls,
-        result: Result,
+        result: NDCGInterval | SegmentTable | Comparison,
         *,
         differences: bool = False,
         ax: Any = None,
@@ -281,9 +283,7 @@ class IntervalDisplay:
             If `result` is of another type, or is not a comparison and has no differences.
         """
         kinds = (Comparison,) if differences else (NDCGInterval, SegmentTable, Comparison)
-        if not isinstance(result, kinds):
-            needed = " or ".join(kind.__name__ for kind in kinds)
-            raise TypeError(f"result must be a {needed}, got {type(result).__name__}.")
+        _check_result("result", result, *kinds)
         return cls(result=result, differences=differences).plot(ax, **options)
 
     def plot(
@@ -323,22 +323,23 @@ class IntervalDisplay:
         """
         result, kind = self.result, self._kind()
         names, values, (low, high), colors = self._rows()
-        styles = drawing.one_each("curve_kwargs", curve_kwargs, len(names), f"{kind}s")
-        ax = drawing.axes(ax, (6.4, max(4.8, 0.3 * len(names))))
+        styles = _show.one_each("curve_kwargs", curve_kwargs, len(names), f"{kind}s")
+        ax = _show.axes(ax, (6.4, max(4.8, 0.3 * len(names))))
         errors = np.maximum([values - low, high - values], 0).T
         self.points_ = []
         for row, (value, error) in enumerate(zip(values, errors, strict=True)):
             own = {"marker": "o", "color": colors[row], "capsize": 3} | (styles[row] or {})
             self.points_.append(ax.errorbar(value, row, xerr=error[:, np.newaxis], **own))
         whole = result.overall if isinstance(result, SegmentTable) else result
-        label = drawing.interval_label(whole.confidence_level)
+        label = f"{_show.percent(whole.confidence_level)} confidence interval"
         self.points_[0].set_label(label if name is None else f"{name}: {label}")
         self._draw_reference(ax)
         ax.set_yticks(range(len(names)), names)
         ax.set_ylim(len(names) - 0.5, -0.5)  # the first row is at the top
         sign = ", first minus second" * self.differences
         ax.set(xlabel=f"{result.metric}{sign}", ylabel=kind.capitalize())
-        return drawing.finish(self, ax, despine)
+        self.ax_, self.figure_ = _show.finish(ax, despine), ax.figure
+        return self
 
     def _kind(self) -> str:
         """What a row is."""
@@ -367,13 +368,20 @@ class IntervalDisplay:
         result, self.line_, self.band_ = self.result, None, None
         if isinstance(result, SegmentTable):
             label = f"All queries: {result.overall.mean:.4f}"
-            self.line_ = ax.axvline(result.overall.mean, **drawing.LINE, ls="--", label=label)
+            self.line_ = ax.axvline(result.overall.mean, **_show.LINE, ls="--", label=label)
         elif isinstance(result, Comparison) and self.differences:
-            self.line_ = ax.axvline(0, **drawing.LINE)
+            self.line_ = ax.axvline(0, **_show.LINE)
             if result.margin is not None:
-                style = {"color": drawing.LINE["color"], "alpha": 0.3, "linewidth": 0}
+                style = {"color": _show.LINE["color"], "alpha": 0.3, "linewidth": 0}
                 label = f"Margin {result.margin:g}"
                 self.band_ = ax.axvspan(-result.margin, 0, **style, label=label)
         elif isinstance(result, Comparison) and result.baseline is not None:
             label, value = f"Baseline: {result.baseline}", result.mean[result.baseline]
-            self.line_ = ax.axvline(value, **drawing.LINE, ls="--", label=label)
+            self.line_ = ax.axvline(value, **_show.LINE, ls="--", label=label)
+
+
+def _check_result(argument: str, result: object, *kinds: type) -> None:
+    """Raise unless a result is of one of these types."""
+    if not isinstance(result, kinds):
+        needed = " or ".join(kind.__name__ for kind in kinds)
+        raise TypeError(f"{argument} must be a {needed}, got {type(result).__name__}.")

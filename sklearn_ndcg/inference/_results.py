@@ -10,16 +10,11 @@ from numpy.typing import NDArray
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Floats
-from sklearn_ndcg._metrics.tables import Table, percent
 from sklearn_ndcg._rows.label_texts import label_text
+from sklearn_ndcg._show import percent, text_table
 from sklearn_ndcg.inference._statistics import Method, Test
 
 FrameOf = Literal["pairs", "rankers", "queries"]
-# Attributes of a comparison that `to_frame` shows for each pair.
-_PAIR_COLUMNS = (
-    "standard_error", "effect_size", "statistic", "pvalue", "uncorrected_pvalue",
-    "noninferiority_pvalue", "verdict", "wins", "ties", "losses",
-)  # fmt: skip
 
 
 class ConfidenceInterval(NamedTuple):
@@ -29,6 +24,14 @@ class ConfidenceInterval(NamedTuple):
     ----------
     low, high : float or ndarray of shape (n_pairs,)
         The lower and the upper bound: numbers in `NDCGInterval`, arrays over pairs in `Comparison`.
+
+    Examples
+    --------
+    >>> from sklearn_ndcg.inference import ConfidenceInterval, ndcg_interval
+    >>> result = ndcg_interval([[1, 0], [0, 1]] * 10, [[1, 0]] * 20, method="t")
+    >>> interval: ConfidenceInterval = result.confidence_interval
+    >>> bool(interval.low < result.mean < interval.high)
+    True
     """
 
     low: Any
@@ -192,7 +195,7 @@ class SegmentTable:
             "queries": list(map(str, (*self.n_queries, whole.n_queries))),
             "left out": list(map(str, (*self.n_left_out, whole.n_left_out))),
         }
-        return str(_table(columns))
+        return text_table(columns, text=["segment"])
 
     def to_frame(self) -> Any:
         """Get the table as a pandas DataFrame.
@@ -365,27 +368,36 @@ class Comparison:
     test: Test
 
     def __repr__(self) -> str:
-        interval = f"{percent(self.confidence_level)} CI"
-        header = ["first", "second", "difference", interval, "p", "effect", "W/T/L"]
-        header += ["verdict"] * (self.margin is not None)
-        text = [n for n, name in enumerate(header) if name in ("first", "second", "verdict")]
+        interval, n_pairs = f"{percent(self.confidence_level)} CI", len(self.pairs)
         means = {
             "": list(map(str, self.mean)),
             self.metric: [f"{mean:.4f}" for mean in self.mean.values()],
         }
-        parts: list[Table | str] = [
-            _table(means, title=_counts(self)),
-            Table(header, self._rows(), text),
-        ]
-        n_pairs = len(self.pairs)
+        bounds = zip(*self.confidence_interval, strict=True)
+        counts = zip(self.wins, self.ties, self.losses, strict=True)
+        pairs = {
+            "first": [str(first) for first, _ in self.pairs],
+            "second": [str(second) for _, second in self.pairs],
+            "difference": [f"{difference:+.4f}" for difference in self.difference],
+            interval: [f"[{low:+.4f}, {high:+.4f}]" for low, high in bounds],
+            "p": ["<0.0001" if pvalue < 0.0001 else f"{pvalue:.4f}" for pvalue in self.pvalue],
+            "effect": [f"{effect:+.2f}" for effect in self.effect_size],
+            "W/T/L": ["/".join(map(str, of_pair)) for of_pair in counts],
+        }
         notes = [
             f"{interval}: confidence interval, for each pair alone.",
             f"p ({self.test}, Holm): corrected for {n_pairs} pair{'s' * (n_pairs > 1)}.",
             "effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses.",
         ]
-        if self.margin is not None:
+        if self.verdict is not None:
+            pairs["verdict"] = self.verdict
             notes.append(f"verdict (margin {self.margin:g}): for each pair alone.")
-        return "\n\n".join(map(str, [*parts, "\n".join(notes)]))
+        parts = [
+            text_table(means, text=[""], title=_counts(self)),
+            text_table(pairs, text=["first", "second", "verdict"]),
+            "\n".join(notes),
+        ]
+        return "\n\n".join(parts)
 
     def to_frame(self, of: FrameOf = "pairs") -> Any:
         """Get the pairs, the rankers or the queries as a pandas DataFrame.
@@ -420,13 +432,27 @@ class Comparison:
                 "high": high,
             }
             return _frame(columns, ["ranker"])
-        firsts, seconds = zip(*self.pairs, strict=True)
         low, high = self.confidence_interval
-        columns = {"first": list(firsts), "second": list(seconds), "metric": self.metric}
-        columns |= {"difference": self.difference, "low": low, "high": high}
-        shown = {name: getattr(self, name) for name in _PAIR_COLUMNS}
-        columns |= {name: values for name, values in shown.items() if values is not None}
-        return _frame(columns, ["first", "second"])
+        columns = {
+            "first": [first for first, _ in self.pairs],
+            "second": [second for _, second in self.pairs],
+            "metric": self.metric,
+            "difference": self.difference,
+            "low": low,
+            "high": high,
+            "standard_error": self.standard_error,
+            "effect_size": self.effect_size,
+            "statistic": self.statistic,
+            "pvalue": self.pvalue,
+            "uncorrected_pvalue": self.uncorrected_pvalue,
+            "noninferiority_pvalue": self.noninferiority_pvalue,
+            "verdict": self.verdict,
+            "wins": self.wins,
+            "ties": self.ties,
+            "losses": self.losses,
+        }
+        known = {name: values for name, values in columns.items() if values is not None}
+        return _frame(known, ["first", "second"])
 
     def _frame_of_queries(self) -> Any:
         pandas = _checks.import_pandas()
@@ -435,37 +461,10 @@ class Comparison:
         frame.columns = _index(list(self.values), self.metric)
         return frame
 
-    def _rows(self) -> list[list[str]]:
-        """The cells of each pair."""
-        low, high = self.confidence_interval
-        return [
-            [
-                *map(str, pair),
-                f"{self.difference[i]:+.4f}",
-                f"[{low[i]:+.4f}, {high[i]:+.4f}]",
-                _pvalue_text(self.pvalue[i]),
-                f"{self.effect_size[i]:+.2f}",
-                f"{self.wins[i]}/{self.ties[i]}/{self.losses[i]}",
-                *([] if self.verdict is None else self.verdict[i : i + 1]),
-            ]
-            for i, pair in enumerate(self.pairs)
-        ]
-
 
 def _known(value: float, text: str) -> str:
     """The text of a value in a table; a dash for nan."""
     return "-" if np.isnan(value) else text
-
-
-def _pvalue_text(pvalue: float) -> str:
-    """A p-value with four digits."""
-    return "<0.0001" if pvalue < 0.0001 else f"{pvalue:.4f}"
-
-
-def _table(columns: dict[str, list[str]], title: str = "") -> Table:
-    """A table of these columns, the first of which is text."""
-    rows = [list(row) for row in zip(*columns.values(), strict=True)]
-    return Table(list(columns), rows, title=title)
 
 
 def _frame(columns: dict[str, Any], index: list[str]) -> Any:

@@ -52,12 +52,12 @@ class Sample:
     ) -> tuple[Sample, dict[Any, Sample]]:
         """The queries that can be scored: all of them, and those of each segment."""
         every = cls._of_all([rankings], measure, None)
-        names, segment_of = _segments_of(rankings, segments, every.weight)
+        names, segment_of = rankings.labels_of_queries(segments, "segments", every.weight)
         sample = every._scored(rankings)
         order = np.argsort(segment_of, kind="stable")
         edges = np.searchsorted(segment_of, np.arange(len(names) + 1), sorter=order)
         members = np.split(order, edges)[1:-1]
-        return sample, dict(zip(names, map(every._take, members), strict=True))
+        return sample, dict(zip(as_python(names), map(every._take, members), strict=True))
 
     @classmethod
     def _of_all(cls, rankers: Sequence[Rankings], measure: Measure, clusters: Any) -> Sample:
@@ -86,13 +86,13 @@ class Sample:
 
     def _take(self, members: Ints) -> Sample:
         """The queries that are members and have a weight, as a sample of their own."""
-        scored = members[self.weight[members] > 0]
-        weight, clusters = self.weight[scored], None
+        kept = members[self.weight[members] > 0]
+        weight, clusters = self.weight[kept], None
         if self.clusters is not None:
-            numbers, clusters = np.unique(self.clusters[scored], return_inverse=True)
+            numbers, clusters = np.unique(self.clusters[kept], return_inverse=True)
             clusters = None if len(numbers) == len(weight) else clusters
-        values, labels = self.values[:, scored], self.labels[scored]
-        n_left_out = len(members) - len(scored)
+        values, labels = self.values[:, kept], self.labels[kept]
+        n_left_out = len(members) - len(kept)
         weight = weight / weight.max(initial=0)
         return Sample(values, weight, labels, clusters, n_left_out)
 
@@ -121,12 +121,6 @@ def _values_and_weights(rankers: Sequence[Rankings], measure: Measure) -> tuple[
     n_undefined = np.count_nonzero(np.any([of_ranker.undefined for of_ranker in values], axis=0))
     measure.undefined_rule.report(int(n_undefined), len(weight))
     return np.array([of_ranker.filled() for of_ranker in values]), weight
-
-
-def _segments_of(rankings: Rankings, segments: Any, weight: Floats) -> tuple[list[Any], Ints]:
-    """The names of segments, sorted, and that of each query."""
-    labels, segment_of = rankings.labels_of_queries(segments, "segments", weight)
-    return as_python(labels), segment_of
 
 
 def scored_weights(values: Floats, weight: Floats) -> Floats:

@@ -68,9 +68,8 @@ def by_cluster(values: Floats, weight: Floats, clusters: Ints) -> tuple[Floats, 
 def mean_and_error(values: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
     """Weighted mean of each row, its standard error, and mean over standard deviation."""
     means = weighted_means(values, weight)
-    # the jackknife: with equal weights it is s / sqrt(n); with others it is the least wrong of the
-    # errors in docs/design/evidence.md
-    # how far the mean moves if a value is left out
+    # the jackknife, from how far the mean moves if a value is left out: s / sqrt(n) if weights are
+    # equal; docs/design/evidence.md compares it with other errors if they are not
     moves = (values - _means_of_others(values, weight)) * weight / weight.sum()
     squares = ((values - means[:, np.newaxis]) ** 2 * weight).sum(axis=1)
     weight_of_others = _sums_of_others(weight)
@@ -81,15 +80,17 @@ def mean_and_error(values: Floats, weight: Floats) -> tuple[Floats, Floats, Floa
     return means, errors, effects
 
 
-def curve_mean_and_error(first: Floats, second: Floats, weights: Floats) -> tuple[Floats, Floats]:
+def curve_mean_and_error(
+    sums: Floats, sums_of_squares: Floats, weights: Floats
+) -> tuple[Floats, Floats]:
     """Mean and its standard error, as in `mean_and_error`, at each cutoff of a curve.
 
     From sums of the values, and of their squares, times the weight (first row) and the square of
     its jackknife factor (second row).
     """
     total = weights.sum(axis=1)[:, np.newaxis]
-    means = first[0] / total[0]
-    squares = np.maximum(second - 2 * means * first + means**2 * total, 0)
+    means = sums[0] / total[0]
+    squares = np.maximum(sums_of_squares - 2 * means * sums + means**2 * total, 0)
     return means, _deviations(squares[1], squares[0], weights[0], _sums_of_others(weights[0]))[0]
 
 

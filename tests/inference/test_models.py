@@ -323,6 +323,7 @@ def test_warnings_of_a_model_are_not_hidden():
             TypeError,
             "scoring must be what make_ndcg_scorer .* got {'a'",
         ),
+        ({"params": "x"}, TypeError, "params must be a mapping from name or None, got 'x'"),
         ({"baseline": "forest"}, ValueError, "baseline must be one of .* got 'forest'"),
         ({"margin": 2}, ValueError, "margin must be a number between 0 and 1, got 2"),
         ({"test": "wilcoxon"}, ValueError, "test must be one of"),

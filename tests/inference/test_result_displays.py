@@ -226,6 +226,13 @@ def test_results_that_cannot_be_drawn_raise(result, differences, message):
         from_result(result, differences=differences)
 
 
+def test_what_is_no_comparison_or_no_axes_raises():
+    with pytest.raises(TypeError, match="comparison must be a Comparison, got int"):
+        DifferenceDisplay.from_comparison(3)
+    with pytest.raises(TypeError, match="ax must be matplotlib Axes or None, got 3"):
+        from_result(compared(2), ax=3)
+
+
 @pytest.mark.parametrize("option", ["sort", "measure"])
 def test_other_options_raise(option):
     with pytest.raises(TypeError, match=f"unexpected keyword argument '{option}'"):

@@ -8,7 +8,7 @@ from helpers import three_rankers, users
 from scipy import stats
 
 from sklearn_ndcg import ndcg_samples
-from sklearn_ndcg.inference import compare_rankers, ndcg_by_segment, ndcg_interval
+from sklearn_ndcg.inference import Comparison, compare_rankers, ndcg_by_segment, ndcg_interval
 
 Y, SCORES = three_rankers()
 COMPARED = compare_rankers(Y, SCORES, baseline="poor", test="t", margin=0.1)
@@ -102,6 +102,15 @@ def test_to_frame_of_pairs_has_a_column_for_each_number():
     smaller, larger = sorted(row["uncorrected_pvalue"] for row in rows.values())
     corrected = sorted(row["pvalue"] for row in rows.values())
     assert corrected == [2 * smaller, max(2 * smaller, larger)]
+
+
+def test_to_frame_has_a_column_for_each_attribute_over_pairs():
+    attributes = re.findall(
+        r"^    ([\w, ]+) : .*(?:\(n_pairs,\)|length n_pairs)", Comparison.__doc__, re.M
+    )
+    over_pairs = {name for names in attributes for name in names.split(", ")}
+    assert len(over_pairs) > 10
+    assert over_pairs <= {*COMPARED.to_frame()}
 
 
 def test_to_frame_of_rankers_and_queries():

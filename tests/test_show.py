@@ -2,21 +2,21 @@
 
 import pytest
 
-from sklearn_ndcg._metrics.tables import Table
+from sklearn_ndcg._show import text_table
 
 LONG = "a" * 30 + "bcd" + "e" * 30
 ALIKE = "a" * 30 + "xyz" + "e" * 30
 
 
 def test_text_is_aligned_left_and_numbers_right():
-    table = Table(["", "NDCG", "where"], [["a & b", "0.5", "here"], ["c", "10.25", ""]], (0, 2))
+    columns = {"": ["a & b", "c"], "NDCG": ["0.5", "10.25"], "where": ["here", ""]}
     expected = ["        NDCG  where", "a & b    0.5  here", "c      10.25"]
-    assert str(table).splitlines() == expected
-    assert str(Table(["query", "a"], [])) == "query  a"
+    assert text_table(columns, ["", "where"]).splitlines() == expected
+    assert text_table({"query": [], "a": []}, ["query"]) == "query  a"
 
 
 def test_line_break_in_a_cell_does_not_break_the_row():
-    assert str(Table(["", "a\nb"], [["x\r\ny", "1"]])) == "     a b\nx y    1"
+    assert text_table({"": ["x\r\ny"], "a\nb": ["1"]}, [""]) == "     a b\nx y    1"
 
 
 @pytest.mark.parametrize(
@@ -29,29 +29,29 @@ def test_line_break_in_a_cell_does_not_break_the_row():
     ids=["whole", "a little", "most"],
 )
 def test_names_are_cut_in_the_middle_where_a_line_is_too_long(number, shown):
-    lines = str(Table(["", "n"], [[LONG, number]])).splitlines()
+    lines = text_table({"": [LONG], "n": [number]}, [""]).splitlines()
     assert lines[1] == f"{shown}  {number}"
     assert len(lines[1]) <= max(100, 19 + 2 + len(number))
 
 
 def test_names_of_20_characters_are_cut_to_19():
-    row = str(Table(["", "n"], [["a" * 20, "1" * 99]])).splitlines()[1]
+    row = text_table({"": ["a" * 20], "n": ["1" * 99]}, [""]).splitlines()[1]
     assert row == f"{'a' * 8}...{'a' * 8}  {'1' * 99}"
 
 
 def test_names_in_two_columns_are_cut_to_one_length():
-    row = str(Table(["", "", "n"], [[LONG, "b" * 60, "1"]], (0, 1))).splitlines()[1]
+    row = text_table({"": [LONG], "m": ["b" * 60], "n": ["1"]}, ["", "m"]).splitlines()[1]
     assert row == f"{'a' * 22}...{'e' * 22}  {'b' * 22}...{'b' * 22}  1"
 
 
 def test_names_that_would_be_alike_are_not_cut():
-    rows = str(Table(["", ""], [[LONG, ALIKE], [ALIKE, LONG]], (0, 1))).splitlines()[1:]
+    rows = text_table({"": [LONG, ALIKE], "m": [ALIKE, LONG]}, ["", "m"]).splitlines()[1:]
     assert rows == [f"{LONG}  {ALIKE}", f"{ALIKE}  {LONG}"]
 
 
 @pytest.mark.parametrize(("n_rows", "n_lines"), [(40, 41), (41, 42), (99, 42)])
 def test_of_many_rows_the_first_and_the_last_20_are_shown(n_rows, n_lines):
-    lines = str(Table(["n"], [[str(row)] for row in range(n_rows)])).splitlines()
+    lines = text_table({"n": [str(row) for row in range(n_rows)]}, ["n"]).splitlines()
     assert len(lines) == n_lines
     assert [lines[20], lines[-20]] == ["19", str(n_rows - 20)]
     assert ("..." in lines) == (n_rows > 40)
