@@ -447,17 +447,14 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         y_score, groups = self.scores_and_groups(estimator, X, y, groups)
         rankings = rankings_of(y, y_score, groups, sample_weight, sort=False)
         values = rankings.evaluate(self.measure)
+        leaks.warn_if_ids_are_a_feature(estimator, X, self.group_by)
         requested = self.get_metadata_routing().score.requests["groups"]
-        fold = leaks.fold_under_way(self.group_by, requested)
-        if groups is not None:
-            leaks.warn_if_ids_are_a_feature(estimator, X, self.group_by)
-            if fold is not None:
-                leaks.warn_of_cut_queries(fold, rankings.grouping)
+        test_set = leaks.look_at_split(rankings.grouping, self.group_by, requested)
         (mean,) = values.means().tolist()
         if not values.undefined.any():
             return float(mean)
         # warnings are given once for each fold, errors always
-        is_news = fold is None or fold.is_news(self.measure.name)
+        is_news = test_set is None or leaks.is_news(self.measure.name, test_set)
         if is_news or self.measure.undefined_rule.raises:
             values.report_undefined()
         if is_news and np.isnan(mean):
