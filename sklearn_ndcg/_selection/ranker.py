@@ -481,16 +481,22 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         is_pipeline = isinstance(self.estimator_, Pipeline)
         if keys and columns.column_names(X):
             return columns.features(X, keys, names, may_lack=is_pipeline)
-        # texts have no features
-        if hasattr(self, "n_features_in_") and len(getattr(X, "shape", (0, 0))) == 1:
+        has_features = hasattr(self, "n_features_in_")  # texts have none
+        if has_features and len(getattr(X, "shape", (0, 0))) == 1:
             raise ValueError("X must be 2-D. Reshape your data to one row per document.")
-        if keys or not (is_pipeline and names):  # whose first step checks the names
-            validate_data(self, X, reset=False, skip_check_array=True)
+        first = X[0] if isinstance(X, list) and X else X
+        are_dicts = isinstance(first, dict)
+        hint = " Of dicts, one for each row, pass pandas.DataFrame(rows)." if are_dicts else ""
         if keys:
             raise ValueError(
                 "X must be a table with column names, as in fit, so that the column "
                 f"{', '.join(map(repr, keys))} can be removed from it; got {type(X).__name__}."
+                f"{hint}"
             )
+        if has_features and are_dicts:
+            raise ValueError(f"X must be a table or an array, got {type(X).__name__}.{hint}")
+        if not (is_pipeline and names):  # whose first step checks the names
+            validate_data(self, X, reset=False, skip_check_array=True)
         return X
 
     def _warn_of_ids(self, y: Array, grouping: Grouping) -> None:

@@ -31,6 +31,9 @@ def methods_in(response_method: Any) -> list[str]:
 def method_of(estimator: Any, response_method: ResponseMethod, y_ndim: int = 1) -> str:
     """The name of the estimator's method that gives scores for y of `y_ndim` dimensions."""
     methods = methods_in(response_method)
+    is_called = any(map(callable, methods))  # then anything may be a model
+    if not is_called and not any(hasattr(estimator, name) for name in get_args(Response)):
+        raise TypeError(f"estimator must be a fitted estimator, got {estimator!r:.60}.")
     problem = f"has no such method: response_method={response_method!r}."
     if methods == ["auto"]:
         classes = _checks.to_host(getattr(estimator, "classes_", None))
