@@ -22,7 +22,6 @@ from sklearn_ndcg._checks import Ints
 from sklearn_ndcg._rows.columns import count_rows, group_columns, values_by
 from sklearn_ndcg._rows.containers import Table
 from sklearn_ndcg._rows.grouping import Grouping
-from sklearn_ndcg._rows.ids import first_rows
 from sklearn_ndcg._rows.label_texts import shown_labels
 from sklearn_ndcg._selection.libraries import Estimator, GroupBy, settings_of
 
@@ -128,7 +127,7 @@ def _about_cut_queries(fold: Fold, scored: Grouping) -> str:
     if len(tested) != scored.lengths.sum():
         return ""
     # by position, as a callable may number the queries of any X from 0
-    numbers = tested[scored.starts if scored.codes is None else first_rows(scored.codes)]
+    numbers = tested[scored.first_rows]
     is_same = np.array_equal(numbers[scored.row_codes()], tested)
     if not is_same or np.bincount(numbers).max() > 1:
         return ""

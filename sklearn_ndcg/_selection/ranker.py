@@ -530,7 +530,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _draw_queries(self, grouping: Grouping, times: Column) -> tuple[Ints, Ints]:
         """The numbers of the queries to train on, and of those to hold out, by first row."""
-        queries = grouping.by_first_rows()
+        queries = np.argsort(grouping.first_rows)
         generator = utils.check_random_state(self.random_state)
         if self.max_queries is not None and self.max_queries < len(queries):
             queries = queries[np.sort(generator.permutation(len(queries))[: self.max_queries])]

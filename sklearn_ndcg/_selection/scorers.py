@@ -27,8 +27,8 @@ from sklearn_ndcg._metrics.measure import (
 )
 from sklearn_ndcg._rows import columns
 from sklearn_ndcg._rows.labels import refuse_reordered
-from sklearn_ndcg._selection import leaks
-from sklearn_ndcg._selection.responses import ResponseMethod, expected_gain, method_of, methods_in
+from sklearn_ndcg._selection import leaks, responses
+from sklearn_ndcg._selection.responses import ResponseMethod
 
 _OF_ALL_QUERIES = (dcg_score, ndcg_score, sklearn.metrics.dcg_score, sklearn.metrics.ndcg_score)
 
@@ -321,7 +321,7 @@ def _scorer_options(
 def _make(measure: Measure, group_by: Any, response_method: ResponseMethod) -> GroupedScorer:
     # both raise if it is not valid; they are called again when the scorer scores
     columns.check_names(group_by)
-    methods_in(response_method)
+    responses.methods_in(response_method)
     return GroupedScorer(measure, group_by=group_by, response_method=response_method)
 
 
@@ -507,21 +507,9 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
                 "groups to the tool, if it routes them: permutation_importance does not. If all "
                 "rows are one ranking, group_by=one_ranking."
             )
-        return self._response(estimator, X, y_ndim), groups
+        y_score = responses.scores_of(estimator, X, y_ndim, self.response_method, self.measure)
+        return y_score, groups
 
     def _accept_sample_weight(self) -> bool:
         # scikit-learn 1.7 and later ask this of every scorer in a dict, with routing off
         return True
-
-    def _response(self, estimator: Any, X: Any, y_ndim: int) -> Any:
-        """Scores of the rows from the estimator's method, in the shape of y."""
-        method = method_of(estimator, self.response_method, y_ndim)
-        response = method(estimator, X) if callable(method) else getattr(estimator, method)(X)
-        if method == "predict_proba":
-            classes = getattr(estimator, "classes_", None)
-            if isinstance(response, list) and y_ndim == 2:  # multilabel: an array for each label
-                labels = zip(response, classes, strict=True)  # type: ignore[arg-type]
-                return np.column_stack([expected_gain(self.measure, *label) for label in labels])
-            if y_ndim == 1:
-                return expected_gain(self.measure, response, classes)
-        return response
