@@ -71,12 +71,12 @@ def look_at_split(
     frame, test_set, message = _frame_of_tool(), None, ""
     with suppress(Exception):  # whatever these variables are, scoring goes on
         if frame is not None:
-            found = frame.f_locals
-            rows = scored.labels, scored.row_codes(), found["train"], found["test"]
+            variables = frame.f_locals
+            rows = scored.labels, scored.row_codes(), variables["train"], variables["test"]
             look = _digest(repr((group_by, requested)), *rows)
             test_set = _test_sets.get(look)
             if test_set is None:
-                fold = _read_fold(found, group_by, requested)
+                fold = _read_fold(variables, group_by, requested)
                 codes = fold.queries.row_codes()[fold.test]
                 test_set = _digest(fold.queries.labels[codes], fold.test)
                 _forget_many(_test_sets)
@@ -109,15 +109,17 @@ def _digest(*parts: Any) -> bytes:
     return digest.digest()
 
 
-def _read_fold(found: Mapping[str, Any], group_by: GroupBy, requested: str | bool | None) -> Fold:
+def _read_fold(
+    variables: Mapping[str, Any], group_by: GroupBy, requested: str | bool | None
+) -> Fold:
     """The fold in the variables of a tool."""
-    params = found.get("routed_params")
-    passed = found["score_params"] if params is None else params.scorer.score
+    params = variables.get("routed_params")
+    passed = variables["score_params"] if params is None else params.scorer.score
     routed = (passed or {}).get(requested if isinstance(requested, str) else "groups")
-    ids = values_by(found["X"], group_by, routed, found["y"])
-    rows = np.arange(count_rows(found["X"]))
+    ids = values_by(variables["X"], group_by, routed, variables["y"])
+    rows = np.arange(count_rows(variables["X"]))
     queries = Grouping.of_ids(rows if ids is None else ids, len(rows), sort=False)
-    return Fold(queries, rows[np.asarray(found["train"])], rows[np.asarray(found["test"])])
+    return Fold(queries, rows[np.asarray(variables["train"])], rows[np.asarray(variables["test"])])
 
 
 def _about_cut_queries(fold: Fold, scored: Grouping) -> str:
