@@ -71,9 +71,10 @@ def pytest_collection_finish():
 
 
 @pytest.fixture(autouse=True)
-def nothing_was_spoken_of(monkeypatch):
-    """Forget of which folds scorers have warned."""
-    monkeypatch.setattr(leaks, "_spoken", set())
+def no_fold_was_seen(monkeypatch):
+    """Forget the folds that scorers have looked at, and what they have said of them."""
+    monkeypatch.setattr(leaks, "_test_sets", {})
+    monkeypatch.setattr(leaks, "_said", set())
 
 
 @pytest.fixture

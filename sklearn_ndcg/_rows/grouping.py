@@ -57,11 +57,11 @@ class Grouping:
             raise ValueError("Found 0 rows, but at least 1 is needed.")
         is_array = type(groups) is np.ndarray and groups.ndim == 1
         columns = None if is_array else id_columns.columns_of_ids(groups, n_rows)
-        if columns is not None:
-            several = len(columns) > 1
-            grouped = [cls.of_ids(ids, n_rows, sort=sort or several, name=name) for ids in columns]
-            return cls._of_columns(grouped) if several else grouped[0]
-        return cls._of_column(groups, n_rows, sort, name)
+        if columns is None:
+            return cls._of_column(groups, n_rows, sort, name)
+        if len(columns) == 1:
+            return cls._of_column(columns[0], n_rows, sort, name)
+        return cls._of_columns([cls._of_column(ids, n_rows, True, name) for ids in columns])
 
     @classmethod
     def _of_column(cls, groups: object, n_rows: int, sort: bool, name: str) -> Grouping:
@@ -74,13 +74,7 @@ class Grouping:
         run_ids = ids if edges is None else ids[edges[:-1]]
         if edges is not None and labels_at is None and (run_ids[1:] > run_ids[:-1]).all():
             return cls(run_ids, edges[:-1], edges[1:] - edges[:-1])
-        labels, codes, lengths = unique_ids(run_ids, sort)
-        if labels_at is not None:
-            rows = first_rows(codes)
-            rows = rows if edges is None else edges[rows]
-            labels, codes_of_labels = id_columns.unique_labels(labels_at(rows), sort, name)
-            codes = codes_of_labels[codes]
-            lengths = np.bincount(codes, minlength=len(labels))
+        labels, codes, lengths = id_columns.distinct_ids(run_ids, labels_at, edges, sort, name)
         if edges is not None:
             starts, lengths = edges[:-1], edges[1:] - edges[:-1]
             if len(labels) == len(starts):
@@ -97,7 +91,7 @@ class Grouping:
         rows = first_rows(codes)
         ids = [as_python(column.labels[column.row_codes()[rows]]) for column in columns]
         labels = np.fromiter(zip(*ids, strict=True), dtype=object, count=len(rows))
-        return replace(cls.of_ids(codes, len(codes)), labels=labels)
+        return replace(cls._of_column(codes, len(codes), True, "groups"), labels=labels)
 
     def in_order(self, values: object, asked_by: str = "") -> Ints:
         """The queries in the order of their smallest values; ties by label.
@@ -114,10 +108,10 @@ class Grouping:
         smallest, _ = self.extremes(by_value.row_codes())
         return np.argsort(smallest, kind="stable")
 
-    def by_first_rows(self) -> Ints:
-        """The queries in the order of their first rows."""
-        first = self.starts if self.codes is None else first_rows(self.codes)
-        return np.argsort(first)
+    @property
+    def first_rows(self) -> Ints:
+        """The first row of each query."""
+        return self.starts if self.codes is None else first_rows(self.codes)
 
     @classmethod
     def of_matrix(cls, n_queries: int, n_documents: int) -> Grouping:

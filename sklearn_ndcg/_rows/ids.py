@@ -86,6 +86,23 @@ def _read_ids(groups: object, name: str) -> tuple[Ids, LabelsAt | None]:
     return ids, labels_at
 
 
+def distinct_ids(
+    ids: Ids, labels_at: LabelsAt | None, rows: Ints | None, sort: bool, name: str
+) -> tuple[Ids, Ints, Ints]:
+    """The distinct labels of ids that `encode_ids` returned, and as `unique_ids` their codes.
+
+    The ids are those of `rows`, or of all rows. Without `sort` labels may come in any order.
+    """
+    distinct, codes, counts = unique_ids(ids, sort)
+    if labels_at is None:
+        return distinct, codes, counts
+    first = first_rows(codes)
+    labels = labels_at(first if rows is None else rows[first])
+    distinct, codes_of_labels = _unique_labels(labels, sort, name)
+    codes = codes_of_labels[codes]
+    return distinct, codes, np.bincount(codes, minlength=len(distinct))
+
+
 def unique_ids(ids: Ids, sort: bool) -> tuple[Ids, Ints, Ints]:
     """``np.unique(ids, return_inverse=True, return_counts=True)``, in linear time.
 
@@ -112,7 +129,7 @@ def unique_ids(ids: Ids, sort: bool) -> tuple[Ids, Ints, Ints]:
     return distinct[order], first_rows(order)[codes], counts[order]
 
 
-def unique_labels(labels: Iterable[Hashable], sort: bool, name: str) -> tuple[Ids, Ints]:
+def _unique_labels(labels: Iterable[Hashable], sort: bool, name: str) -> tuple[Ids, Ints]:
     """Distinct labels, sorted if `sort`, and the code of every label: its index among them."""
     listed = list(labels)
     kinds = set(map(type, listed))

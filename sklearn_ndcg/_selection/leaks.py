@@ -7,22 +7,21 @@ scorers say nothing of cut queries, and a test fails.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from contextlib import suppress
 from hashlib import blake2b
 from inspect import currentframe
 from types import FrameType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Ids, Ints
+from sklearn_ndcg._checks import Ints
 from sklearn_ndcg._rows.columns import count_rows, group_columns, values_by
 from sklearn_ndcg._rows.containers import Table
 from sklearn_ndcg._rows.grouping import Grouping
-from sklearn_ndcg._rows.ids import first_rows
 from sklearn_ndcg._rows.label_texts import shown_labels
 from sklearn_ndcg._selection.libraries import Estimator, GroupBy, settings_of
 
@@ -31,8 +30,11 @@ FUNCTIONS = frozenset({
     "_fit_and_score", "_incremental_fit_estimator", "_permutation_test_score", "_rfe_single_fit",
 })  # fmt: skip
 
-# digests of the test sets of which this process has spoken, each with what it spoke of
-_spoken: set[tuple[str, bytes]] = set()
+# What this process remembers, in digests: the test set of each split that it has looked at, and
+# what it has said of each test set. Both take 250 bytes for a fold.
+_test_sets: dict[bytes, bytes] = {}
+_said: set[tuple[str, bytes]] = set()
+_MOST = 10_000  # entries of each; then all are forgotten, and splits are looked at again
 
 
 class QueryLeakWarning(UserWarning):
@@ -51,67 +53,102 @@ class QueryLeakWarning(UserWarning):
 
 
 class Fold(NamedTuple):
-    """The split that a tool is working on, and the query of each row of its X."""
+    """The split that a tool is working on, and the queries of all rows of its X."""
 
-    codes: Ints
-    labels: Ids
+    queries: Grouping
     train: Ints
     test: Ints
 
-    def is_news(self, what: str) -> bool:
-        """Whether this process has not spoken of this, and of these test rows, before."""
-        ids = self.labels[self.codes[self.test]]
-        text = repr(ids.tolist()).encode() if ids.dtype == object else ids.tobytes()
-        size = len(_spoken)
-        _spoken.add((what, blake2b(text + self.test.tobytes(), digest_size=16).digest()))
-        return len(_spoken) > size
 
+def look_at_split(
+    scored: Grouping, group_by: GroupBy, requested: str | bool | None
+) -> bytes | None:
+    """Warn if the tool that is running has cut queries; return a digest of its test set, or None.
 
-def fold_under_way(group_by: GroupBy, requested: str | bool | None) -> Fold | None:
-    """The split of the innermost tool that is running; None if none is found.
-
-    `requested` is the scorer's request for `groups`: True, or the name that they are passed by.
+    The innermost tool counts, and each of its splits is looked at once. `requested` is the scorer's
+    request for `groups`: True, or the name that they are passed by.
     """
-    frame = _frame_of_tool()
+    frame, test_set, message = _frame_of_tool(), None, ""
     with suppress(Exception):  # whatever these variables are, scoring goes on
         if frame is not None:
-            found = frame.f_locals
-            params = found.get("routed_params")
-            passed = found["score_params"] if params is None else params.scorer.score
-            routed = (passed or {}).get(requested if isinstance(requested, str) else "groups")
-            ids = values_by(found["X"], group_by, routed, found["y"])
-            rows = np.arange(count_rows(found["X"]))
-            grouping = Grouping.of_ids(rows if ids is None else ids, len(rows), sort=False)
-            train, test = rows[np.asarray(found["train"])], rows[np.asarray(found["test"])]
-            return Fold(grouping.row_codes(), grouping.labels, train, test)
-    return None
+            variables = frame.f_locals
+            rows = scored.labels, scored.row_codes(), variables["train"], variables["test"]
+            look = _digest(repr((group_by, requested)), *rows)
+            test_set = _test_sets.get(look)
+            if test_set is None:
+                fold = _read_fold(variables, group_by, requested)
+                codes = fold.queries.row_codes()[fold.test]
+                test_set = _digest(fold.queries.labels[codes], fold.test)
+                _forget_many(_test_sets)
+                _test_sets[look] = test_set
+                message = _about_cut_queries(fold, scored)
+    if test_set is not None and message and is_news("cut", test_set):
+        _checks.warn(message, QueryLeakWarning)
+    return test_set
 
 
-def warn_of_cut_queries(fold: Fold, scored: Grouping) -> None:
-    """Warn if queries of the test set, which is scored, have other rows in the training set."""
-    codes = fold.codes[fold.test]
-    if len(codes) != scored.lengths.sum():
-        return
+def is_news(what: str, test_set: bytes) -> bool:
+    """Whether this process has not said this of a test set before."""
+    was_said = (what, test_set) in _said
+    _forget_many(_said)
+    _said.add((what, test_set))
+    return not was_said
+
+
+def _forget_many(remembered: dict[bytes, bytes] | set[tuple[str, bytes]]) -> None:
+    if len(remembered) >= _MOST:
+        remembered.clear()
+
+
+def _digest(*parts: Any) -> bytes:
+    digest = blake2b(digest_size=16)
+    for part in map(np.asarray, parts):
+        text = repr(part.tolist()).encode() if part.dtype == object else part.tobytes()
+        digest.update(b"%d " % len(text))
+        digest.update(text)
+    return digest.digest()
+
+
+def _read_fold(
+    variables: Mapping[str, Any], group_by: GroupBy, requested: str | bool | None
+) -> Fold:
+    """The fold in the variables of a tool."""
+    params = variables.get("routed_params")
+    passed = variables["score_params"] if params is None else params.scorer.score
+    routed = (passed or {}).get(requested if isinstance(requested, str) else "groups")
+    ids = values_by(variables["X"], group_by, routed, variables["y"])
+    rows = np.arange(count_rows(variables["X"]))
+    queries = Grouping.of_ids(rows if ids is None else ids, len(rows), sort=False)
+    return Fold(queries, rows[np.asarray(variables["train"])], rows[np.asarray(variables["test"])])
+
+
+def _about_cut_queries(fold: Fold, scored: Grouping) -> str:
+    """What to say if scored queries, of the test set, have rows in the training set, or ""."""
+    codes, n_rows = fold.queries.row_codes(), fold.queries.lengths
+    tested = codes[fold.test]
+    if len(tested) != scored.lengths.sum():
+        return ""
     # by position, as a callable may number the queries of any X from 0
-    numbers = codes[scored.starts if scored.codes is None else first_rows(scored.codes)]
-    is_same = np.array_equal(numbers[scored.row_codes()], codes) and np.bincount(numbers).max() == 1
-    n_rows = np.bincount(fold.codes)
-    if not is_same or len(n_rows) == 1:  # of `one_ranking`, of which each fold has a part
-        return
-    n_trained = np.bincount(fold.codes[fold.train], minlength=len(n_rows))
+    numbers = tested[scored.first_rows]
+    is_same = np.array_equal(numbers[scored.row_codes()], tested)
+    if not is_same or np.bincount(numbers).max() > 1:
+        return ""
+    if len(n_rows) == 1:  # of `one_ranking`, of which each fold has a part
+        return ""
+    n_trained = np.bincount(codes[fold.train], minlength=len(n_rows))
     is_cut = (scored.lengths < n_rows[numbers]) & (n_trained[numbers] > 0)
-    if is_cut.any() and fold.is_news("cut"):
-        queries = np.flatnonzero(is_cut)
-        query = queries[np.argsort(scored.labels[queries])[0]]
-        _checks.warn(
-            f"{len(queries)} of {len(is_cut)} queries of the test set have rows in the training "
-            f"set, too: query {shown_labels(scored.labels[[query]])} is scored on "
-            f"{scored.lengths[query]} of its {n_rows[numbers[query]]} rows, and the score may be "
-            "wrong. Split whole queries, with QuerySplitter around any splitter, or with "
-            "GroupKFold. If each part is a ranking of its own, such as a user's of one week, name "
-            'the finer ids: group_by=["week", "user"].',
-            QueryLeakWarning,
-        )
+    if not is_cut.any():
+        return ""
+    queries = np.flatnonzero(is_cut)
+    query = queries[np.argsort(scored.labels[queries])[0]]
+    return (
+        f"{len(queries)} of {len(is_cut)} queries of the test set have rows in the training "
+        f"set, too: query {shown_labels(scored.labels[[query]])} is scored on "
+        f"{scored.lengths[query]} of its {n_rows[numbers[query]]} rows, and the score may be "
+        "wrong. Split whole queries, with QuerySplitter around any splitter, or with "
+        "GroupKFold. If each part is a ranking of its own, such as a user's of one week, name "
+        'the finer ids: group_by=["week", "user"].'
+    )
 
 
 def _frame_of_tool() -> FrameType | None:

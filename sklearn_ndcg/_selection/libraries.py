@@ -94,7 +94,6 @@ class QueryRows:
 
 
 Requests: TypeAlias = MetadataRequest | MetadataRouter
-Split: TypeAlias = tuple[QueryRows, QueryRows | None]  # rows to train on, and held-out rows
 
 # How a library takes groups and weights, by the parameter of its `fit` for groups. `qid` comes
 # first, as XGBoost has `group`, too. LightGBM takes one weight per row, XGBoost one per query;

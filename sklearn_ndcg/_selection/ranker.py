@@ -35,7 +35,6 @@ from sklearn_ndcg._selection.libraries import (
     Params,
     QueryRows,
     Seed,
-    Split,
 )
 from sklearn_ndcg._selection.scorers import make_ndcg_scorer
 
@@ -444,8 +443,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         _checks.refuse_masked(y, "y")
         ids = columns.values_by(X, self.group_by, groups, y)
         times = columns.values_by(X, self.order_by, None, y, "order_by")
-        given = {"X": X, "y": y, "groups": ids, "sample_weight": sample_weight, "order_by": times}
-        refuse_reordered(**given | fit_params)
+        rows = {"X": X, "y": y, "groups": ids, "sample_weight": sample_weight, "order_by": times}
+        refuse_reordered(**rows | fit_params)
         X, y = validate_data(self, X, y, skip_check_array=True)
         relevance = utils.column_or_1d(y, warn=True)
         utils.check_consistent_length(X, relevance)
@@ -457,8 +456,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         weight = None if sample_weight is None else inputs.row_weights(sample_weight, n_rows)
         if weight is not None and not weight.any():
             raise ValueError("Sample weights must contain at least one non-zero number.")
-        rows = QueryRows(features, relevance, weight, np.array([n_rows]), fit_params, {})
-        return rows, ids, times
+        query_rows = QueryRows(features, relevance, weight, np.array([n_rows]), fit_params, {})
+        return query_rows, ids, times
 
     def _check_groups(self, groups: object, last: Estimator) -> None:
         takes_groups = libraries.groups_parameter(last)
@@ -485,16 +484,22 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         is_pipeline = isinstance(self.estimator_, Pipeline)
         if keys and columns.column_names(X):
             return columns.features(X, keys, names, may_lack=is_pipeline)
-        # texts have no features
-        if hasattr(self, "n_features_in_") and len(getattr(X, "shape", (0, 0))) == 1:
+        has_features = hasattr(self, "n_features_in_")  # texts have none
+        if has_features and len(getattr(X, "shape", (0, 0))) == 1:
             raise ValueError("X must be 2-D. Reshape your data to one row per document.")
-        if keys or not (is_pipeline and names):  # whose first step checks the names
-            validate_data(self, X, reset=False, skip_check_array=True)
+        first = X[0] if isinstance(X, list) and X else X
+        are_dicts = type(first) is dict  # sparse arrays may be a subclass of it
+        hint = " Of dicts, one for each row, pass pandas.DataFrame(rows)." if are_dicts else ""
         if keys:
             raise ValueError(
                 "X must be a table with column names, as in fit, so that the column "
                 f"{', '.join(map(repr, keys))} can be removed from it; got {type(X).__name__}."
+                f"{hint}"
             )
+        if has_features and are_dicts:
+            raise ValueError(f"X must be a table or an array, got {type(X).__name__}.{hint}")
+        if not (is_pipeline and names):  # whose first step checks the names
+            validate_data(self, X, reset=False, skip_check_array=True)
         return X
 
     def _warn_of_ids(self, y: Array, grouping: Grouping) -> None:
@@ -508,7 +513,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _split_rows(
         self, rows: QueryRows, grouping: Grouping | None, times: Column, inner: Estimator
-    ) -> Split:
+    ) -> tuple[QueryRows, QueryRows | None]:
         """Training rows and held-out rows: as they are, or query by query.
 
         Queries are in the order of their first rows, so that their names change nothing.
@@ -528,7 +533,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _draw_queries(self, grouping: Grouping, times: Column) -> tuple[Ints, Ints]:
         """The numbers of the queries to train on, and of those to hold out, by first row."""
-        queries = grouping.by_first_rows()
+        queries = np.argsort(grouping.first_rows)
         generator = utils.check_random_state(self.random_state)
         if self.max_queries is not None and self.max_queries < len(queries):
             queries = queries[np.sort(generator.permutation(len(queries))[: self.max_queries])]

@@ -28,9 +28,29 @@ def methods_in(response_method: Any) -> list[str]:
     return methods
 
 
-def method_of(estimator: Any, response_method: ResponseMethod, y_ndim: int = 1) -> str:
-    """The name of the estimator's method that gives scores for y of `y_ndim` dimensions."""
+def scores_of(
+    estimator: Any, X: Any, y_ndim: int, response_method: ResponseMethod, measure: Measure
+) -> Any:
+    """The estimator's scores of the rows of X, in the shape of y, which has `y_ndim` dimensions."""
+    method = _method_of(estimator, y_ndim, response_method)
+    response = method(estimator, X) if callable(method) else getattr(estimator, method)(X)
+    if method != "predict_proba":
+        return response
+    classes = getattr(estimator, "classes_", None)
+    if y_ndim == 1:
+        return _expected_gain(measure, response, classes)
+    if isinstance(response, list) and y_ndim == 2:  # multilabel: an array for each label
+        labels = zip(response, classes, strict=True)  # type: ignore[arg-type]
+        return np.column_stack([_expected_gain(measure, *label) for label in labels])
+    return response
+
+
+def _method_of(estimator: Any, y_ndim: int, response_method: ResponseMethod) -> Any:
+    """The name of the estimator's method that gives scores, or a callable of the user's."""
     methods = methods_in(response_method)
+    is_called = any(map(callable, methods))  # then anything may be a model
+    if not is_called and not any(hasattr(estimator, name) for name in get_args(Response)):
+        raise TypeError(f"estimator must be a fitted estimator, got {estimator!r:.60}.")
     problem = f"has no such method: response_method={response_method!r}."
     if methods == ["auto"]:
         classes = _checks.to_host(getattr(estimator, "classes_", None))
@@ -69,7 +89,7 @@ def _is_classifier(estimator: Any, n_classes: int) -> bool:
     return n_classes > 1 and (kind == "" or has_probabilities)
 
 
-def expected_gain(measure: Measure, proba: Any, classes: Any) -> Floats:
+def _expected_gain(measure: Measure, proba: Any, classes: Any) -> Floats:
     """Mean gain of each row under its class probabilities."""
     grades = _inferred(classes)
     if grades.dtype.kind not in "biuf":

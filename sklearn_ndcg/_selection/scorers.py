@@ -28,8 +28,8 @@ from sklearn_ndcg._metrics.rankings import rankings_of
 from sklearn_ndcg._rows import columns
 from sklearn_ndcg._rows.containers import shape_of_rows
 from sklearn_ndcg._rows.labels import refuse_reordered
-from sklearn_ndcg._selection import leaks
-from sklearn_ndcg._selection.responses import ResponseMethod, expected_gain, method_of, methods_in
+from sklearn_ndcg._selection import leaks, responses
+from sklearn_ndcg._selection.responses import ResponseMethod
 
 _OF_ALL_QUERIES = (dcg_score, ndcg_score, sklearn.metrics.dcg_score, sklearn.metrics.ndcg_score)
 
@@ -323,7 +323,7 @@ def _scorer_options(
 def _make(measure: Measure, group_by: Any, response_method: ResponseMethod) -> GroupedScorer:
     # both raise if it is not valid; they are called again when the scorer scores
     columns.check_names(group_by)
-    methods_in(response_method)
+    responses.methods_in(response_method)
     return GroupedScorer(measure, group_by=group_by, response_method=response_method)
 
 
@@ -449,17 +449,14 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         y_score, groups = self.scores_and_groups(estimator, X, y, groups)
         rankings = rankings_of(y, y_score, groups, sample_weight, sort=False)
         values = rankings.evaluate(self.measure)
+        leaks.warn_if_ids_are_a_feature(estimator, X, self.group_by)
         requested = self.get_metadata_routing().score.requests["groups"]
-        fold = leaks.fold_under_way(self.group_by, requested)
-        if groups is not None:
-            leaks.warn_if_ids_are_a_feature(estimator, X, self.group_by)
-            if fold is not None:
-                leaks.warn_of_cut_queries(fold, rankings.grouping)
+        test_set = leaks.look_at_split(rankings.grouping, self.group_by, requested)
         mean = values.mean()
         if not values.undefined.any():
             return mean
         # warnings are given once for each fold, errors always
-        is_news = fold is None or fold.is_news(self.measure.name)
+        is_news = test_set is None or leaks.is_news(self.measure.name, test_set)
         if is_news or self.measure.undefined_rule.raises:
             values.report_undefined()
         if is_news and np.isnan(mean):
@@ -512,21 +509,9 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
                 "groups to the tool, if it routes them: permutation_importance does not. If all "
                 "rows are one ranking, group_by=one_ranking."
             )
-        return self._response(estimator, X, y_ndim), groups
+        y_score = responses.scores_of(estimator, X, y_ndim, self.response_method, self.measure)
+        return y_score, groups
 
     def _accept_sample_weight(self) -> bool:
         # scikit-learn 1.7 and later ask this of every scorer in a dict, with routing off
         return True
-
-    def _response(self, estimator: Any, X: Any, y_ndim: int) -> Any:
-        """Scores of the rows from the estimator's method, in the shape of y."""
-        method = method_of(estimator, self.response_method, y_ndim)
-        response = method(estimator, X) if callable(method) else getattr(estimator, method)(X)
-        if method == "predict_proba":
-            classes = getattr(estimator, "classes_", None)
-            if isinstance(response, list) and y_ndim == 2:  # multilabel: an array for each label
-                labels = zip(response, classes, strict=True)  # type: ignore[arg-type]
-                return np.column_stack([expected_gain(self.measure, *label) for label in labels])
-            if y_ndim == 1:
-                return expected_gain(self.measure, response, classes)
-        return response

@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
-from typing import TypeAlias
 
 import numpy as np
 
@@ -39,17 +37,21 @@ def check_can_stop(last: Estimator, original: Estimator) -> None:
         )
 
 
+# LightGBM's names for the cutoffs of its NDCG, as parameters of the estimator
+_LIGHTGBM_CUTOFFS = {"eval_at", "map_at", "map_eval_at", "ndcg_at", "ndcg_eval_at"}
+
+
 def fit_until_best(last: Estimator, train: QueryRows, rule: StoppingRule, params: Params) -> int:
     """Fit `last` with the number of rounds that is best on the held-out rows; return it."""
-    booster = BOOSTERS[str(libraries.library_of(last))]
-    _refuse_settings(settings_of(last) | params, booster.own_stopping)
-    return booster.fit(last, train, rule, params)
+    return BOOSTERS[str(libraries.library_of(last))](last, train, rule, params)
 
 
 def _fit_lightgbm(last: Estimator, train: QueryRows, rule: StoppingRule, params: Params) -> int:
     from lightgbm import early_stopping  # noqa: PLC0415
 
     rows, settings = rule.rows, settings_of(last)
+    own = {"early_stopping", "early_stopping_round", "early_stopping_rounds", "n_iter_no_change"}
+    _refuse_settings(settings | params, own)
     _refuse_settings(settings, _LIGHTGBM_CUTOFFS)
     if settings.get("metric") not in (None, "", "ndcg"):
         _refuse_settings(settings, {"metric"})
@@ -72,8 +74,9 @@ def _fit_lightgbm(last: Estimator, train: QueryRows, rule: StoppingRule, params:
 
 
 def _fit_xgboost(last: Estimator, train: QueryRows, rule: StoppingRule, params: Params) -> int:
-    rows = rule.rows
-    _refuse_settings(settings_of(last), {"eval_metric", "callbacks"})
+    rows, settings = rule.rows, settings_of(last)
+    _refuse_settings(settings | params, {"early_stopping_rounds"})
+    _refuse_settings(settings, {"eval_metric", "callbacks"})
     last.set_params(early_stopping_rounds=rule.patience, eval_metric=f"ndcg@{rule.k}")
     added: Params = {"eval_set": [(rows.X, rows.y)], "eval_qid": [rows.query_numbers]}
     if rows.weight is not None:
@@ -88,6 +91,8 @@ def _fit_catboost(last: Estimator, train: QueryRows, rule: StoppingRule, params:
     from catboost import Pool  # noqa: PLC0415
 
     rows, settings = rule.rows, settings_of(last)
+    own = {"early_stopping_rounds", "od_pval", "od_type", "od_wait", "use_best_model"}
+    _refuse_settings(settings | params, own)
     _refuse_settings(settings, {"eval_metric"})
     last.set_params(eval_metric=f"NDCG:top={rule.k}")
     options = {name: settings.get(name) for name in libraries.CATBOOST_COLUMNS}
@@ -101,7 +106,7 @@ def _fit_catboost(last: Estimator, train: QueryRows, rule: StoppingRule, params:
 
 
 def _refuse_settings(settings: Params, names: set[str]) -> None:
-    """Raise if the estimator has settings that would stop training themselves."""
+    """Raise for settings of the estimator, or of its `fit`, that would stop training, too."""
     refused = sorted(name for name in names if settings.get(name) is not None)
     if refused:
         raise ValueError(
@@ -110,32 +115,5 @@ def _refuse_settings(settings: Params, names: set[str]) -> None:
         )
 
 
-FitUntilBest: TypeAlias = Callable[[Estimator, QueryRows, StoppingRule, Params], int]
-
-
-@dataclass(frozen=True)
-class Booster:
-    """How a library is stopped: by a function that fits until the best round, and returns it.
-
-    `own_stopping` are the parameters of the estimator, or of its `fit`, that would stop it, too.
-    """
-
-    fit: FitUntilBest
-    own_stopping: set[str]
-
-
-# LightGBM's names for the cutoffs of its NDCG, as parameters of the estimator
-_LIGHTGBM_CUTOFFS = {"eval_at", "map_at", "map_eval_at", "ndcg_at", "ndcg_eval_at"}
-
-# How to stop an estimator of a library.
-BOOSTERS = {
-    "XGBoost": Booster(_fit_xgboost, {"early_stopping_rounds"}),
-    "CatBoost": Booster(
-        _fit_catboost,
-        {"early_stopping_rounds", "od_pval", "od_type", "od_wait", "use_best_model"},
-    ),
-    "LightGBM": Booster(
-        _fit_lightgbm,
-        {"early_stopping", "early_stopping_round", "early_stopping_rounds", "n_iter_no_change"},
-    ),
-}
+# How an estimator of each library is fitted until its best round.
+BOOSTERS = {"XGBoost": _fit_xgboost, "CatBoost": _fit_catboost, "LightGBM": _fit_lightgbm}

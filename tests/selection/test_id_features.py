@@ -58,6 +58,8 @@ def score(model, rows, group_by):
     ],
 )
 def test_ids_that_are_a_feature_are_warned_of(rows, group_by):
+    if not hasattr(Ridge().fit(rows, Y), "feature_names_in_"):
+        pytest.skip("this scikit-learn does not read the names of Polars")
     with pytest.warns(UserWarning, match=IS_LEARNED):
         score(Ridge(), rows, group_by)
 

@@ -368,7 +368,37 @@ def test_threads_of_one_search_see_cut_queries(n_jobs):
     assert len(leaks(caught)) == 3
 
 
+def test_what_is_remembered_is_bounded(monkeypatch):
+    monkeypatch.setattr(module_of_leaks, "_MOST", 2)
+    for _ in range(2):  # three folds, of which one is remembered the second time
+        with pytest.warns(QueryLeakWarning):
+            cross_val_score(Ridge(), LEVEL, Y, scoring=SCORER, cv=CUT)
+    assert len(module_of_leaks._test_sets) <= 2
+    assert len(module_of_leaks._said) <= 2
+
+
 # --- how it looks
+
+
+def test_ids_of_all_rows_are_read_once_for_each_fold():
+    lengths = []
+
+    def read(X):
+        lengths.append(len(X))
+        return X.index
+
+    scorer = make_ndcg_scorer(group_by=read, undefined=0.0)
+    GridSearchCV(Ridge(), {"alpha": range(1, 21)}, scoring=scorer, cv=WHOLE).fit(LEVEL, Y)
+    assert lengths.count(len(Y)) == 3
+    assert len(lengths) == 20 * 3 + 3
+
+
+def test_other_training_rows_of_a_sound_test_set_are_looked_at():
+    train, test = WHOLE[0]
+    options = {"scoring": SCORER, **RAISE}
+    cross_val_score(Ridge(), LEVEL, Y, cv=[(train, test[1:])], **options)
+    with pytest.warns(QueryLeakWarning, match="^1 of"):
+        cross_val_score(Ridge(), LEVEL, Y, cv=[(np.append(train, test[0]), test[1:])], **options)
 
 
 @pytest.mark.parametrize("names", [{"fit"}, set()])

@@ -363,3 +363,10 @@ def test_the_score_of_a_row_does_not_depend_on_the_rows_beside_it():
     for n in (3, 7, 50):
         found = [scores(proba[start : start + n]) for start in range(0, len(proba), n)]
         np.testing.assert_array_equal(np.concatenate(found), expected)
+
+
+@pytest.mark.parametrize("response_method", ["auto", "predict", ["predict_proba", "predict"]])
+def test_what_is_no_estimator_is_an_error(response_method):
+    scorer = make_ndcg_scorer(group_by=one_ranking, response_method=response_method)
+    with pytest.raises(TypeError, match="estimator must be a fitted estimator, got 5"):
+        scorer(5, np.zeros((2, 1)), [0, 1])
