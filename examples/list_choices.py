@@ -1,17 +1,18 @@
 """
-================================================
-Three choices that decide which recommender wins
-================================================
+==================================================
+Choices that change which recommender looks better
+==================================================
 
 How does a film count that the user never rated, a user without a list, or a list that is short?
-These are options of ``from_lists``. In each of the three comparisons here, another option
-changes which recommender looks best. None is wrong, but each answers another question.
+These are options of ``from_lists``. In the first two comparisons here the option changes which
+recommender is ahead, and in the third whether one is. None is wrong, but each answers another
+question.
 """
 
 import warnings
 
 import matplotlib.pyplot as plt
-from movielens import load_lists, load_ratings
+from movielens import load_lists, load_ratings, moments_of_service
 
 from sklearn_ndcg import from_lists
 from sklearn_ndcg.inference import IntervalDisplay, compare_rankers
@@ -53,8 +54,7 @@ IntervalDisplay.from_result(omit, ax=axes[1]).ax_.set_title("unjudged='omit'")
 # (``unanswered="zero"``), so popularity is ahead. With "omit" such users are left out for both.
 # Those who are left are easier to serve: popularity, too, has a higher NDCG, but it is behind.
 
-past, _ = load_ratings()
-n_rated = past["user"].value_counts()
+n_rated = {moment.user: len(moment.past) for moment in moments_of_service(load_ratings())}
 similar = lists["similar users"]
 some = {
     "similar users": {user: films for user, films in similar.items() if n_rated[user] >= 50},

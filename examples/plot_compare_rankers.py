@@ -6,8 +6,8 @@ Is the best candidate of a search really better?
 A search ranks its candidates by a mean over folds, and calls the first of them the best. Is it
 better than the second? Is it better than rankings that need no model? ``cross_val_predict`` gives
 the scores of every user's films, from models that were not fitted to that user, and
-``compare_rankers`` compares them user by user. Here the best is no better than the second, nor
-than a plain sum of the features.
+``compare_rankers`` compares them user by user. Here the best cannot be told from the second, nor
+from a plain sum of the features.
 """
 
 import matplotlib.pyplot as plt
@@ -24,7 +24,7 @@ from sklearn_ndcg.inference import DifferenceDisplay, IntervalDisplay, NDCGDispl
 # The search
 # ----------
 
-X, y = load_films()
+X, y, _ = load_films()
 users = X.index.to_numpy()
 metric = {"k": 10, "gain": "exponential"}
 search = GridSearchCV(

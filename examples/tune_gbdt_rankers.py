@@ -26,7 +26,7 @@ from sklearn_ndcg.inference import IntervalDisplay, compare_rankers
 # default, half a star more would double a film's gain. Here the gain is the grade itself, for the
 # libraries and for the scorer: a table in LightGBM, a switch in XGBoost, the default in CatBoost.
 
-X, y = load_films()
+X, y, _ = load_films()
 y = (2 * y).astype(int)
 holdout = GroupShuffleSplit(n_splits=1, test_size=0.25, random_state=0)
 train, test = next(holdout.split(X, y, groups=X.index))
@@ -63,16 +63,20 @@ for name, ranker in rankers.items():
 # %%
 # Users never seen
 # ----------------
-# The mean rating of the film is behind all three.
+# LightGBM and CatBoost are ahead of the mean rating of the film. XGBoost cannot be told from it on
+# 168 users. The differences say little about the libraries: each grid is small.
 
 comparison = compare_rankers(
     y_test, scores, groups=X_test.index, k=10, baseline="film mean", random_state=0
 )
 print(comparison)
 # sphinx_gallery_start_ignore
-assert min(comparison.confidence_interval.low) > 0
+low, high = comparison.confidence_interval
+assert [first for first, _ in comparison.pairs] == ["LightGBM", "XGBoost", "CatBoost"]
+assert (low > 0).tolist() == [True, False, True]
+assert high[1] > 0
 # sphinx_gallery_end_ignore
 
-# sphinx_gallery_alt = "Differences in NDCG@10 from the film mean: all three libraries are above 0"
+# sphinx_gallery_alt = "Differences from the film mean: LightGBM and CatBoost above 0, XGBoost at 0"
 IntervalDisplay.from_result(comparison, differences=True)
 plt.show()
