@@ -111,6 +111,24 @@ def false_positives_of_the_permutation_test(n_sets):
     return 100 * positives / n_sets
 
 
+def wrongly_not_worse(share, n_queries, n_sets):
+    """Percentage of rankers, worse by the margin, whose verdict is "better" or "not worse".
+
+    They lose a share of the queries and tie in the others; None: differences are not skewed.
+    """
+    rng = np.random.default_rng(0)
+    shape = n_sets, n_queries
+    if share is None:
+        loss, differences = 0, differences_of_equal_rankers(rng, shape)
+    else:
+        loss, differences = (
+            share / 2,
+            np.where(rng.random(shape) < share, -rng.beta(2, 2, shape), 0),
+        )
+    center, error, _ = mean_and_error(differences, np.ones(n_queries))
+    return 100 * (center + error * stats.t.ppf(TAILS[0], n_queries - 1) > -loss).mean()
+
+
 # numbers of queries in 50 clusters
 SIZES = {
     "equal": lambda rng: np.full(50, 10),
@@ -172,12 +190,20 @@ def main():
     skewed = {found_in_a_tenth: 0.1 * DISCOUNTS.mean(), hits: 0.9, mostly_1: 0.9 + 0.1 / 2}
     for draw, mean in skewed.items():
         for sigma in (0, 1):
-            for n_queries in (50, 200):
+            for n_queries in (50, 200, 500):
                 bca, t = coverage(draw, mean, sigma, n_queries, 4000 // share)
                 name = f"{n_queries} queries, {draw.__name__}, sigma {sigma}"
                 least = 92 if sigma == 0 else 0  # with uneven weights neither is right
                 promise(f"coverage of BCa, {name}", bca, least=least, quick=False)
                 promise(f"coverage of t, {name}", t, most=bca, quick=False)
+    for share_lost in (None, 1 / 3, 0.2, 0.1):
+        for n_queries in (20, 50, 100, 200, 500):
+            found = wrongly_not_worse(share_lost, n_queries, 20_000 // share)
+            lost = "none skewed" if share_lost is None else f"{share_lost:.0%} lost"
+            most = 3 if share_lost is None else 25
+            promise(
+                f"wrongly not worse, {n_queries} queries, {lost}", found, most=most, quick=False
+            )
     found = false_positives_of_the_permutation_test(20_000 // share)
     promise("false positives of the permutation test", found, least=4.5, most=5.5, quick=False)
     for name, sizes in SIZES.items():

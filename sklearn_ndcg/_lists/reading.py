@@ -64,8 +64,7 @@ _SPARSE_HINTS = {
 _TABLE_HINTS = {
     "relevant": "{query: dict(zip(rows['id'], rows['grade'])) for query, rows in "
     "table.groupby('query')}",
-    "recommended": "{query: list(rows['id']) for query, rows in table.sort_values('score', "
-    "ascending=False).groupby('query')}",
+    "recommended": "table.sort_values('score', ascending=False).groupby('query')['id'].agg(list)",
 }
 _IDS_HINT = "Sets and lists of ids go to from_lists; pairs become a mapping, dict(pairs)."
 _BEIR = ("query-id", "corpus-id", "score")  # its columns
@@ -239,7 +238,8 @@ def _by_query(queries: Any, name: str) -> ByQuery:
     raise TypeError(
         f"{name} must be a mapping from query, or a sequence with an entry for each query, got "
         f"{type(queries).__name__}. Pass .to_dict() of a Series whose index has each query once, "
-        f"list() of another iterable, or {_TABLE_HINTS[name]}. Paths go to from_trec."
+        f"list() of another iterable, or {_TABLE_HINTS[name]}; of a Polars table with a row for "
+        "each query, dict(frame.iter_rows()). Paths go to from_trec."
     )
 
 

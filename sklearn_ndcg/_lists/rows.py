@@ -67,6 +67,12 @@ class Rows:
     from_lists : Reads ranked lists.
     from_trec : Reads TREC runs.
 
+    Notes
+    -----
+    A row without a document, and that of an id that is in a list again (``duplicates="zero"``), has
+    the relevance 0. If a `gain` is above 0 there, pass the rows rather than their arrays, in which
+    such a row is a document of relevance 0.
+
     Examples
     --------
     >>> from sklearn_ndcg import from_lists, ndcg_score

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
+from textwrap import wrap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_ndcg import _show
 from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Weights, check_choice, name_of, names_groups
 from sklearn_ndcg._lists.rows import Rows
-from sklearn_ndcg._metrics.conventions import CONVENTIONS
+from sklearn_ndcg._metrics.conventions import BEYOND_KEYWORDS, CONVENTIONS
 from sklearn_ndcg._metrics.measure import NDCG
 from sklearn_ndcg._metrics.rankings import rankings_of
 from sklearn_ndcg._metrics.values import Queries
@@ -79,6 +80,10 @@ class Explanation:
     metric : str
         What the numbers are: "NDCG@10" if both conventions have this cutoff, otherwise "NDCG".
 
+    not_included : dict
+        What each library does that no option of `ndcg_score` says, by the name of the convention:
+        the numbers of the library itself may differ by it. A mapping of options has no entry.
+
     See Also
     --------
     explain_difference : Computes it.
@@ -109,6 +114,7 @@ class Explanation:
     n_tied: int
     scores_are_ranks: bool
     metric: str
+    not_included: dict[str, str]
 
     def __repr__(self) -> str:
         lines = [count_of_queries(len(self.labels)), "  NDCG   change"]
@@ -117,9 +123,17 @@ class Explanation:
             lines.append(f"{self.ndcg[step + 1]:6.4f}  {self.difference[step]:+7.4f}  {change}")
             lines.append(f"{'':19}{self._effect(step)}")
         if not self.changes:
-            lines.append(f"{'':17}no choice differs")
+            lines.append(f"{'':17}no option of ndcg_score differs")
         lines.append(f"{self.ndcg[-1]:6.4f}{'':11}{self.second}")
+        lines += self._notes(88)
         return "\n".join([*lines, _RANKS_NOTE] if self.scores_are_ranks else lines)
+
+    def _notes(self, width: int) -> list[str]:
+        """What the libraries do beyond the steps, as lines of text."""
+        notes = [f"{name}: {sentence}" for name, sentence in self.not_included.items()]
+        if notes:
+            notes.insert(0, "Not in these numbers, as no option of ndcg_score has it:")
+        return [line for note in notes for line in wrap(note, width, subsequent_indent="    ")]
 
     def plot(self, ax: Any = None, *, despine: bool = False) -> Any:
         """Draw the steps, from the NDCG of the first convention to that of the second.
@@ -150,7 +164,8 @@ class Explanation:
         ['gain: linear -> exponential', 'ties: average -> stable']
         """
         names = [self.first, *map(_change_text, self.changes), self.second]
-        ax = _show.axes(ax, (7, 1.2 + 0.4 * len(names)))
+        notes = self._notes(70)
+        ax = _show.axes(ax, (7, 1.2 + 0.4 * len(names) + 0.15 * len(notes)))
         rows, ends = np.arange(len(names)), [0, -1]
         ax.vlines(self.ndcg, rows[:-1], rows[1:], **_show.LINE, zorder=0)
         for sign in (1, -1):  # in two colours
@@ -166,6 +181,9 @@ class Explanation:
         ax.use_sticky_edges = False
         ax.margins(x=0.35)  # for the numbers beside the bars
         ax.set(xlabel=self.metric, ylim=(rows[-1] + 0.5, -0.5))
+        if notes:
+            below = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "top"}
+            ax.annotate("\n".join(notes), (0, 0), (0, -38), **below, fontsize="small")
         return _show.finish(ax, despine)
 
     def _effect(self, step: int) -> str:
@@ -204,6 +222,8 @@ def explain_difference(
     ties, queries without a relevant document, cutoff. For each step the result shows the NDCG after
     it, the difference that it makes, how many queries change, and the queries that change most. The
     choices interact: in another order the steps would make other differences, with the same sum.
+    What a library does that no option says, such as ordering ties by id, is printed, but is not in
+    the numbers.
 
     Parameters
     ----------
@@ -273,6 +293,8 @@ def explain_difference(
     0.9525  -0.0229  k: None -> 3
                        in 1 of 2 queries, most in 0 (0.951 to 0.905)
     0.9525           second
+    Not in these numbers, as no option of ndcg_score has it:
+    sklearn: A query of a single document is an error.
     >>> explanation.difference.round(4)
     array([-0.0005,  0.0688,  0.5   , -0.0229])
     """
@@ -306,6 +328,9 @@ def explain_difference(
         n_tied=_count_tied(rankings.queries(end)),
         scores_are_ranks=isinstance(y_true, Rows),
         metric="NDCG" if start.k is None or start.k != end.k else f"NDCG@{start.k}",
+        not_included={
+            name: BEYOND_KEYWORDS[name] for name in (first, second) if isinstance(name, str)
+        },
     )
 
 

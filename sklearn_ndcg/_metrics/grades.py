@@ -51,7 +51,8 @@ def quantile_grades(
 
     Examples
     --------
-    Returns of four stocks on each of two days; on the second day all but one stood still:
+    Returns of four stocks on each of two days. Pass the days: without `groups` the grades are those
+    of all rows together, and a good day has high grades. On the second day all but one stood still:
 
     >>> from sklearn_ndcg import quantile_grades
     >>> returns = [0.03, -0.01, 0.00, 0.07, 0.00, 0.00, 0.02, 0.00]

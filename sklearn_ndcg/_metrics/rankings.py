@@ -193,9 +193,9 @@ class Rankings:
             raise ValueError(
                 f"ndcg_score should not be used on negative {name} values or gains: gain is "
                 f"{gain[wrong][0]} where {name} is {relevance[wrong][0]}, and negative for "
-                f"{describe(wrong)}. Shift the grades, make grades of a continuous target by "
-                "quantile_grades, or pass a gain that clips them, for example "
-                "gain=functools.partial(numpy.maximum, 0)."
+                f"{describe(wrong)}. If -1 means that there is no label, pass NaN in its place, "
+                "with unjudged='omit' or 'zero'. Make grades of a continuous target, such as "
+                "returns, by quantile_grades. dcg_score takes negative gains."
             )
         return gain
 

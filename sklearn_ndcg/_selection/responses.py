@@ -56,8 +56,6 @@ def _method_of(estimator: Any, y_ndim: int, response_method: ResponseMethod) -> 
         classes = _checks.to_host(getattr(estimator, "classes_", None))
         n_classes = 0 if classes is None else len(classes)  # None: a regressor of AutoGluon
         if not _is_classifier(estimator, n_classes):
-            if not hasattr(estimator, "predict"):
-                raise TypeError(f"estimator must be fitted and have predict, got {estimator!r}.")
             return "predict"
         binary = y_ndim == 2 or n_classes == 2
         methods = ["predict_proba", "decision_function"] if binary else ["predict_proba"]

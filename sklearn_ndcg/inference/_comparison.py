@@ -90,8 +90,10 @@ def compare_rankers(
     margin : float, default=None
         The loss that you accept: of NDCG, between 0 and 1. Each ranker then has a verdict against
         the `baseline`, which is needed: "better", "not worse", "worse" or "undecided", see
-        `Comparison`. "not worse" is wrong in about ``(1 - confidence_level) / 2`` of the cases in
-        which the ranker is worse by the margin.
+        `Comparison`. If the ranker is worse by the margin, "not worse" is wrong in about
+        ``(1 - confidence_level) / 2`` of samples. At the level 0.95 it is wrong in 4.5 to 6.5% of
+        samples of 50 to 20 queries if the ranker loses a third of them and ties in the others, and
+        in 10 to 19% if it loses a tenth.
 
     test : {"permutation", "t"}, default="permutation"
         "permutation" is Fisher's randomization test: the two values of a query are exchangeable

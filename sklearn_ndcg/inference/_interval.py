@@ -76,8 +76,9 @@ def ndcg_interval(
         The bias-corrected and accelerated bootstrap (Efron 1987), or the interval of Student's t.
         If weights differ, t has the jackknife's standard error and one degree of freedom fewer than
         Kish's effective number of queries, at least 1. Use BCa if queries are few (50 rather than
-        200) and their values skewed: 0/1 hits, leave-one-out lists, or most queries at 1. Use t if
-        weights are uneven, or for speed if queries are many.
+        500) and their values skewed: 0/1 hits, leave-one-out lists, or most queries at 1. Use t if
+        weights are uneven, or for speed from 500 queries on: its intervals are then as good, and
+        BCa takes 24 s for 110,000 queries.
 
     random_state : int, RandomState, Generator or None, default=None
         Source of the resamples.

@@ -90,7 +90,7 @@ BAD_ARGUMENTS = {
         r"recommended .*rows of query 1.*agg\(list",
     ),
     "a Series of grades": (GRADES, {1: ["a"]}, TypeError, r"type tuple.*droplevel\(0\)\.to_dict"),
-    "a table of lists": ({1: [1]}, RATINGS, TypeError, r"got DataFrame.* list\(rows\['id'\]\) for"),
+    "a table of lists": ({1: [1]}, RATINGS, TypeError, r"got DataFrame.*\['id'\]\.agg\(list\)"),
     "a table of truths": (RATINGS, {1: [1]}, TypeError, r"got DataFrame.* rows\['grade'\]\)\) for"),
     "unlike queries": ({"1": ["a"]}, {1: ["a"]}, TypeError, "queries in relevant are of type str"),
     "unlike ids": ({1: [("a",)]}, {1: [1, "a"]}, TypeError, "type tuple, .* of type number, str"),
@@ -149,12 +149,22 @@ def test_what_errors_say_of_tables_helps():
     truth = {1: {"a": 2, "x": 1}, 2: {"b": 1}}
     with pytest.raises(TypeError, match="recommended must be a mapping") as caught:
         from_lists(truth, SCORED)
-    lists = way_in(caught, r"or ({query: .*}). Paths", table=SCORED)
-    assert lists == BEST_FIRST
+    lists = way_in(caught, r"or (table.*); of", table=SCORED)
+    assert lists.to_dict() == BEST_FIRST
+    assert from_lists(truth, lists).groups.tolist() == [1, 1, 2]
     graded = pd.DataFrame({"query": [1, 1, 2], "id": list("axb"), "grade": [2, 1, 1]})
     with pytest.raises(TypeError, match="relevant must be a mapping") as caught:
         from_lists(graded, lists)
-    assert way_in(caught, r"or ({query: .*}). Paths", table=graded) == truth
+    assert way_in(caught, r"or ({query: .*}); of", table=graded) == truth
+
+
+def test_what_errors_say_of_tables_of_polars_helps():
+    polars = pytest.importorskip("polars")
+    truths = polars.DataFrame({"query": [2, 1], "ids": [["b"], ["a"]]})
+    with pytest.raises(TypeError, match="relevant must be a mapping") as caught:
+        from_lists(truths, {1: ["a"], 2: ["b"]})
+    truth = way_in(caught, r"each query, (dict.*). Paths", frame=truths)
+    assert per_query(from_lists(truth, {1: ["a"], 2: ["b"]})) == {1: 1, 2: 1}
 
 
 def test_what_errors_say_of_records_and_repeated_queries_helps():

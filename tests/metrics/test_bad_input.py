@@ -205,6 +205,19 @@ def test_negative_gains_have_no_ndcg(y_true, gain, words):
         ndcg_score(y_true, S, groups=G, gain=gain)
 
 
+def test_what_the_error_says_of_no_label_gives_the_right_number():
+    y_true = np.array([[2.0, 0, -1], [0, 1, -1]])
+    y_score = np.array([[0.2, 0.5, 0.9], [0.3, 0.6, 0.9]])
+    with pytest.raises(
+        ValueError, match="-1 means that there is no label, pass NaN .*unjudged='omit'"
+    ):
+        ndcg_score(y_true, y_score)
+    y_true[y_true == -1] = NAN
+    # the grades in order are 0, 2 and 1, 0
+    expected = (1 / np.log2(3) + 1) / 2
+    assert ndcg_score(y_true, y_score, unjudged="omit") == pytest.approx(expected, abs=1e-12)
+
+
 def test_the_only_weight_is_on_an_omitted_row():
     options = {"groups": G, "unjudged": "omit", "sample_weight": [1, 0, 0, 0]}
     with pytest.raises(ValueError, match="sample_weight is 0"):

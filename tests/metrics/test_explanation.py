@@ -18,6 +18,7 @@ from sklearn_ndcg import (
     ndcg_samples,
     ndcg_score,
 )
+from sklearn_ndcg._metrics.conventions import BEYOND_KEYWORDS
 from sklearn_ndcg._metrics.measure import NDCG
 
 DEFAULTS = {"unjudged": "raise", "gain": "linear", "discount": "log", "ties": "average"}
@@ -84,8 +85,35 @@ def test_changes_are_what_differs_between_two_conventions(first, second, changed
     assert found.changes == [(choice, before[choice], after[choice]) for choice in changed]
     assert found.shares.shape == (len(changed), len(found.labels))
     assert found.ndcg[0] == ndcg_score(y_true, y_score, groups=groups, k=5, **before)
-    assert str(found).splitlines()[-1] == f"{found.ndcg[-1]:.4f}           {second}"
-    assert ("no choice differs" in str(found)) == (not changed)
+    assert f"\n{found.ndcg[-1]:.4f}           {second}\n" in str(found)
+    assert ("no option of ndcg_score differs" in str(found)) == (not changed)
+
+
+BEYOND = {  # what differs between two libraries whose options are the same
+    "ranx, trec_eval": "trec_eval: Ties are in the order of document ids",
+    "sklearn, torchmetrics": "torchmetrics: Scores are compared, and values computed, in float32",
+    "ranx-burges, rax": "rax: Scores are compared, and values computed, in float32",
+}
+
+
+@pytest.mark.parametrize("pair", BEYOND)
+def test_what_no_option_says_is_printed(pair):
+    first, second = pair.split(", ")
+    found = explain_difference([[1, 0]], [[1, 2]], first, second)
+    assert (found.changes, list(found.not_included)) == ([], [first, second])
+    text = " ".join(str(found).split())
+    assert BEYOND[pair] in text
+    assert all(f"{name}: {sentence}" in text for name, sentence in found.not_included.items())
+
+
+def test_every_convention_has_what_no_option_says():
+    assert BEYOND_KEYWORDS.keys() == CONVENTIONS.keys()
+
+
+def test_of_mappings_nothing_is_printed_beyond_their_options():
+    found = explain_difference([[1, 0]], [[1, 2]], "rax", CONVENTIONS["ranx-burges"])
+    assert list(found.not_included) == ["rax"]
+    assert explain_difference([[1, 0]], [[1, 2]], {}, {}).not_included == {}
 
 
 def test_undefined_queries_share_what_leaving_them_out_changes():
@@ -171,7 +199,9 @@ TEXT = """\
                    in 1 of 4 queries, most in 'a' (0.815 to 1.000)
 1.0000  +0.5000  undefined: 0.0 -> omit
                    in 2 of 4 queries, most in 'c' (0.000 to left out), 'd' (0.000 to left out)
-1.0000           second"""
+1.0000           second
+Not in these numbers, as no option of ndcg_score has it:
+sklearn: A query of a single document is an error."""
 
 
 def test_text(capsys):
@@ -205,7 +235,7 @@ def test_two_spellings_of_a_choice_are_no_difference(choice):
 
 def test_a_choice_without_effect_says_so():
     found = explain_difference([[1, 0], [0, 1]], [[3, 2], [7, 9]], "rax", "catboost")
-    effects = [line.strip() for line in repr(found).splitlines()[4::2]]
+    effects = [line.strip() for line in repr(found).splitlines()[4:9:2]]
     tied = "no effect: no two documents of a query have equal scores"
     assert effects == ["no effect", tied, "no effect"]
 

@@ -53,7 +53,9 @@ def test_the_bar_of_a_step_goes_from_the_ndcg_before_it_to_that_after_it(first, 
     [ends] = ax.lines
     assert ends.get_xydata().tolist() == [[found.ndcg[0], 0], [found.ndcg[-1], n + 1]]
     numbers = [f"{value:+.4f}" for value in found.difference]
-    assert texts(ax) == sorted([*numbers, *(f"{found.ndcg[end]:.4f}" for end in (0, -1))])
+    assert [text for text in texts(ax) if "\n" not in text] == sorted(
+        [*numbers, *(f"{found.ndcg[end]:.4f}" for end in (0, -1))]
+    )
     low, high = ax.get_xlim()
     assert low < found.ndcg.min()
     assert found.ndcg.max() < high
@@ -85,6 +87,8 @@ def test_the_rows_of_steps_say_what_changes():
         assert all(str(part) in step for part in change)
     low, high = ax.get_ylim()
     assert low > high  # the first at the top
+    below = " ".join(text.get_text() for text in ax.texts)
+    assert all(sentence in " ".join(below.split()) for sentence in found.not_included.values())
 
 
 @pytest.mark.parametrize(

@@ -120,12 +120,6 @@ def test_response_method_that_gives_no_scores_is_refused(
         make_ndcg_scorer(response_method=response_method)(model.fit(X, y), X, y, groups=query)
 
 
-def test_what_is_no_model_is_refused(data):
-    X, y, query = data
-    with pytest.raises(TypeError, match="estimator must be fitted and have predict, got 5"):
-        make_ndcg_scorer()(5, X, y, groups=query)
-
-
 @pytest.mark.parametrize("model", [KMeans(3, n_init=1), OneClassSVM()])
 def test_response_method_of_clusters_and_outliers_has_to_be_given(data, model):
     X, y, query = data
