@@ -229,8 +229,7 @@ def from_trec(
     ------
     ValueError
         If a line of a file has other fields or no number, if a file is not UTF-8 text, damaged or
-        empty, if a document is twice in a query, if a number is NaN, if no query is left, or if
-        `qrels` and `run` look swapped: some relevance is not a whole number, but all scores are.
+        empty, if a document is twice in a query, if a number is NaN, or if no query is left.
 
     TypeError
         If records lack a field, ids are not text, or relevance or scores are not numbers.

@@ -21,7 +21,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Floats, Ints, Mask
+from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._lists.files import read_trec
 from sklearn_ndcg._lists.ranked import Ranked
 from sklearn_ndcg._rows import containers
@@ -455,45 +455,37 @@ def _check_ids(ids: Iterable[Id], name: str, query: Id) -> None:
         raise ValueError(f"{name} has {which}: leave missing ids out.")
 
 
-def _judgements(qrels: object, duplicates: str) -> tuple[Nested, list[float]]:
-    """Judgements by query, and those that are not whole numbers.
-
-    Documents of negative relevance are unjudged: NaN.
-    """
+def _judgements(qrels: object, duplicates: str) -> Nested:
+    """Judgements by query. Documents of negative relevance are unjudged: NaN."""
     nested = _nested(qrels, "qrels", "relevance", duplicates)
     nested = {query: documents for query, documents in nested.items() if documents}
     if not nested:
         raise ValueError("qrels has no query: it must have the judgements of at least one.")
     relevance = as_floats(nested, "qrels")
-    fractions = relevance[_fractional(relevance)].tolist()
     if not (relevance < 0).any():
-        return nested, fractions
+        return nested
     grades = iter(np.where(relevance < 0, np.nan, relevance).tolist())
-    relevant = {query: dict(zip(truth, grades, strict=False)) for query, truth in nested.items()}
-    return relevant, fractions
+    return {query: dict(zip(truth, grades, strict=False)) for query, truth in nested.items()}
 
 
 def trec_lists(
     qrels: object, runs: Mapping[Id, object], duplicates: str, convention: str
 ) -> tuple[Nested, dict[Id, ByQuery]]:
     """Judgements by query, and the lists of each ranker in the order of its scores."""
-    relevant, fractions = _judgements(qrels, duplicates)
+    relevant = _judgements(qrels, duplicates)
     lists: dict[Id, ByQuery] = {}
     for name, run in runs.items():
         with _checks.naming_ranker(name, runs):
-            lists[name] = _ranked_run(relevant, fractions, run, duplicates, convention)
+            lists[name] = _ranked_run(relevant, run, duplicates, convention)
     return relevant, lists
 
 
-def _ranked_run(
-    relevant: Nested, fractions: list[float], run: object, duplicates: str, convention: str
-) -> ByQuery:
+def _ranked_run(relevant: Nested, run: object, duplicates: str, convention: str) -> ByQuery:
     """The documents of each query, those that are judged ordered as trec_eval orders them."""
     lower: Scored = {}
     nested = _nested(run, "run", "score", duplicates, lower)
     judged = {query: documents for query, documents in nested.items() if query in relevant}
-    scores = as_floats(judged, "run")
-    rounded = _as_trec_sorts(scores, convention)
+    rounded = _as_trec_sorts(as_floats(judged, "run"), convention)
     ranked = {query: list(documents) for query, documents in judged.items()}
     queries, ends = list(ranked), np.cumsum(list(map(len, ranked.values())), dtype=np.intp)
     # not in order, or at the start of a query
@@ -511,13 +503,6 @@ def _ranked_run(
             values = _as_trec_sorts(np.array([score for _, score in pairs]), convention).tolist()
             order = sorted(zip(values, documents, strict=True), reverse=True)
             ranked[query] = [document for _, document in order]
-    if fractions and len(scores) and not _fractional(scores).any():
-        raise ValueError(
-            "qrels and run look swapped: all values of run are whole numbers, but not all of "
-            f"qrels, for example {fractions[0]}. Pass from_trec(qrels, run), judgements "
-            "first. If they are not swapped, pass each query's documents in order to from_lists: "
-            "sorted(scores, key=lambda document: (scores[document], document), reverse=True)."
-        )
     return {**nested, **ranked}
 
 
@@ -634,8 +619,3 @@ def as_floats(nested: Mapping[Id, Mapping[Id, object]], name: str) -> Floats:
         row = int(wrong.argmax())
         raise error(ValueError, row, f"not have {values[row]}, found")
     return floats
-
-
-def _fractional(values: Floats) -> Mask:
-    """Which values are not whole numbers, and so are scores rather than grades."""
-    return ~np.isfinite(values) | np.not_equal(values, np.floor(values))

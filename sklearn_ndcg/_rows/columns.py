@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sized
-from contextlib import suppress
 from difflib import get_close_matches
 from numbers import Number
 from typing import Any
@@ -11,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import Ints, describe_mask
+from sklearn_ndcg._checks import Ints
 from sklearn_ndcg._rows import containers
 from sklearn_ndcg._rows.containers import Column, Table
-from sklearn_ndcg._rows.ids import float_kind, is_too_large, readable
 
 _MANY_COLUMNS = 20  # an error shows all names of fewer
 
@@ -35,13 +33,9 @@ def values_by(
             raise ValueError(f"{name}={by!r} returned None instead of values.")
         return values
     check_names(by, name)
-    columns = []
-    for key in by if isinstance(by, list) else [by]:
-        values, is_level = column_or_level(X, key, y, name)
-        if name == "group_by" and not is_level:  # no encoder or cast reaches index levels
-            _refuse_changed_ids(values, key)
-        columns.append(values)
-    return columns if isinstance(by, list) else columns[0]
+    if isinstance(by, list):
+        return [column_or_level(X, key, y, name) for key in by]
+    return column_or_level(X, by, y, name)
 
 
 def check_names(by: object, name: str = "group_by") -> None:
@@ -73,33 +67,8 @@ def _is_name(key: object) -> bool:
     return key is not None and isinstance(key, Hashable) and not is_other
 
 
-def _refuse_changed_ids(ids: Column, key: object) -> None:
-    """Raise if the numbers in a column show that an encoder or a cast has changed ids."""
-    if containers.dtype_of(ids) == "O" and len(ids) and isinstance(np.asarray(ids)[0], float):
-        with suppress(TypeError, ValueError):
-            ids = np.asarray(ids, dtype=np.float64)
-    kind = float_kind(ids)
-    if kind is None:
-        return
-    numbers = np.asarray(readable(ids))
-    for changed, what in (
-        (np.floor(numbers) < numbers, "with fractions"),
-        (is_too_large(numbers, kind), f"too large for {kind} to tell apart"),
-    ):
-        if changed.any():
-            which = describe_mask(changed, "such id", "such ids")
-            raise ValueError(
-                f"group_by={key!r} finds numbers {what}, {which}: an encoder, a scaler or a cast "
-                "has changed the ids, which mixes queries up. In a Pipeline move the ids to an "
-                "index level, or put GroupedRanker around the Pipeline. If these are the ids, pass "
-                "a callable that returns them as integers or text."
-            )
-
-
-def column_or_level(
-    X: Table, key: Hashable, y: Column = None, name: str = "group_by"
-) -> tuple[Column, bool]:
-    """The values that `key` names, and whether they are a level of a pandas index.
+def column_or_level(X: Table, key: Hashable, y: Column = None, name: str = "group_by") -> Column:
+    """The values that `key` names.
 
     They are a column or a level of the index of X. If X has no names they may be a level of the
     index of `y`. `name` is the argument, for errors.
@@ -116,14 +85,14 @@ def column_or_level(
                 "metadata routing on, pass groups to a tool that routes them."
                 f"{_hint_of_list(key, name)}"
             )
-        return y.index.get_level_values(key), True
+        return y.index.get_level_values(key)
     n_found = names.count(key) + levels.count(key)
     if n_found != 1:
         raise ValueError(
             f"{name}={key!r} names {n_found or 'none'} of the columns {_shown(names, key)} and "
             f"index levels {levels} of X: it must name one.{_hint_of_list(key, name)}"
         )
-    return (X[key], False) if key in names else (X.index.get_level_values(key), True)
+    return X[key] if key in names else X.index.get_level_values(key)
 
 
 def level_of(y: Column, name: str, argument: str) -> Any:

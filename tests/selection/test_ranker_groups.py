@@ -6,10 +6,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from helpers import Qid, Sizes, by_first_rows, graded_rows, held_out_rows
-from sklearn.compose import make_column_transformer
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, TargetEncoder
+from sklearn.preprocessing import FunctionTransformer
 
 from sklearn_ndcg import (
     GroupedRanker,
@@ -116,22 +115,6 @@ def test_groups_that_are_the_relevance_warn():
 )
 def test_ids_that_may_be_query_ids_do_not_warn(inner, y, groups):
     GroupedRanker(inner).fit(X, y, groups=groups)
-
-
-def encoded(encoder):
-    """A Pipeline that encodes the column of ids."""
-    steps = make_column_transformer(
-        (encoder, ["q"]), remainder="passthrough", verbose_feature_names_out=False
-    ).set_output(transform="pandas")
-    return make_pipeline(steps, GroupedRanker(Ridge(), group_by="q"))
-
-
-TEXT_IDS = X.assign(q=np.char.mod("q%03d", QUERY))
-
-
-def test_ids_with_fractions_are_refused():
-    with pytest.raises(ValueError, match="group_by='q' finds numbers with fractions"):
-        encoded(TargetEncoder(target_type="continuous")).fit(TEXT_IDS, Y)
 
 
 # --- training on some of the queries
