@@ -292,7 +292,7 @@ def explain_difference(
     for ends in (values[0], values[-1]):  # a step between does not raise
         ends.report_undefined()
     ndcg = np.array([step.mean() for step in values])
-    by_query = np.array([step.filled() for step in values])
+    by_query = np.column_stack([step.filled() for step in values]).T
     shares = _shares(by_query, np.array([step.weight for step in values]))
     return Explanation(
         first=first if isinstance(first, str) else "first",
