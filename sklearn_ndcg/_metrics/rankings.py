@@ -118,11 +118,8 @@ class Rankings:
         for mask, what, plural, before, after in self.wrong_rows(measure):
             raise ValueError(before + self.describe(mask, what, plural) + after)
         grouping, kept = self.grouping, self._kept(measure)
-        score = grouping.gather(self.score)
-        if kept is not None:
-            score = score[kept]
         if of_same_rows is not None:
-            return replace(of_same_rows, score=score)
+            return replace(of_same_rows, score=self._scores(kept))
         starts, lengths = grouping.starts, grouping.lengths
         gain, table = self._gains(measure)
         gain = grouping.gather(gain)  # type: ignore[assignment]
@@ -136,9 +133,14 @@ class Rankings:
             gain=gain,
             gain_table=table,
             weight=np.ones(len(starts)) if self.weight is None else self._query_weights(kept),
-            score=score,
+            score=self._scores(kept),
             relevance_name=self.relevance_name,
         )
+
+    def _scores(self, kept: Mask | None) -> Floats:
+        """Scores of the kept rows, query by query."""
+        score = self.grouping.gather(self.score)
+        return score if kept is None else score[kept]
 
     def _query_weights(self, kept: Mask | None) -> Floats:
         """The weight of each query: the mean over its kept rows."""
