@@ -59,8 +59,8 @@ class WrongRows(NamedTuple):
 class Rankings:
     """The relevance of documents in queries, and the scores that a ranker gave them: checked rows.
 
-    `relevance` is uint8 if all of it are grades from 0 to 255. `graded` says which rows have a
-    gain, and `judged` which were judged: in lists these may differ. Both are None if all are.
+    `relevance` is uint8 if all of it are grades from 0 to 255. `has_gain` says which rows have
+    a gain, and `judged` which were judged: in lists these may differ. Both are None if all are.
     `weight` has one entry per row. Errors call the relevance and the score by their names.
 
     These are rows with query ids; `MatrixRankings` and `ListRankings` are other kinds. Several
@@ -68,7 +68,7 @@ class Rankings:
     """
 
     relevance: Numbers
-    graded: Mask | None
+    has_gain: Mask | None
     judged: Mask | None
     score: Floats
     grouping: Grouping
@@ -97,7 +97,7 @@ class Rankings:
         """These rows, some of which are made unjudged, with a score of 0."""
         relevance, score = np.where(rows, np.nan, self.relevance), np.where(rows, 0, self.score)
         judged = ~np.isnan(relevance)
-        return replace(self, relevance=relevance, graded=judged, judged=judged, score=score)
+        return replace(self, relevance=relevance, has_gain=judged, judged=judged, score=score)
 
     def evaluate(self, measure: Measure, *, warn: bool = True) -> Values:
         """The values of a measure. Who has them reports undefined queries.
@@ -165,10 +165,10 @@ class Rankings:
                 return self.relevance, table
         with np.errstate(over="ignore"):  # a long double may be too large: refused below
             relevance = self.relevance.astype(np.float64, copy=False)
-        if self.graded is None:
+        if self.has_gain is None:
             return self._checked_gains(measure, relevance, self.describe), _NO_TABLE
         gain = np.where(np.isnan(relevance), measure.gain_of_unjudged, 0.0)
-        rows = np.flatnonzero(self.graded)
+        rows = np.flatnonzero(self.has_gain)
 
         def describe(mask: Mask) -> str:
             return self.describe(np.isin(np.arange(len(relevance)), rows[mask]))
@@ -204,7 +204,7 @@ class Rankings:
     def wrong_rows(self, measure: Measure) -> Iterator[WrongRows]:
         """Rows that no gain could make right, with one entry for each thing that is wrong."""
         name = self.relevance_name
-        if self.graded is not None and np.isinf(self.relevance).any():
+        if self.has_gain is not None and np.isinf(self.relevance).any():
             yield WrongRows(
                 np.isinf(self.relevance),
                 "infinite value",
@@ -224,7 +224,7 @@ class Rankings:
         if self.weight is not None and (wrong := inputs.wrong_weights(self.weight)).any():
             before = inputs.wrong_weight(self.weight[wrong][0])
             yield WrongRows(wrong, "such weight", "such weights", before, after=".")
-        may_miss = self.graded is not None and measure.unjudged == "raise"
+        may_miss = self.has_gain is not None and measure.unjudged == "raise"
         if may_miss and (missing := np.isnan(self.relevance)).any():
             yield WrongRows(
                 missing,
@@ -335,13 +335,13 @@ class ListRankings(Rankings):
         [ranked], order = lists._ranked.values(), lists._order
         judged, repeats = ranked.judged, ranked.is_repeat()
         is_zero = lists.unjudged == "zero"
-        rows, graded = with_judged(ranked.relevance_or_0() if is_zero else ranked.relevance)
+        rows, has_gain = with_judged(ranked.relevance_or_0() if is_zero else ranked.relevance)
         if repeats is not None:  # the gain of 0 may not be 0
             rows = rows.astype(np.float64)
-            graded = ~repeats if graded is None else graded & ~repeats
+            has_gain = ~repeats if has_gain is None else has_gain & ~repeats
         return cls(
             relevance=rows,
-            graded=graded,
+            has_gain=has_gain,
             judged=None if judged.all() else judged,
             score=ranked.scores,
             grouping=Grouping(lists._labels, ranked.starts[order], ranked.n_rows[order]),
@@ -502,7 +502,7 @@ def _of_arrays(
             score = inputs.scores_like(y_score, shape)
         rankers[name] = kind(
             relevance=relevance,
-            graded=judged,
+            has_gain=judged,
             judged=judged,
             score=score,
             grouping=grouping,

@@ -42,7 +42,7 @@ def judged_shares(rankers: Sequence[Rankings], measure: DCG) -> JudgedShares | N
     first = rankers[0]  # rankers share the truth
     share = np.array([_shares(rows, measure) for rows in rankers])[:, first.has_judgements()]
     is_nonrelevant = first.relevance <= 0
-    for mask in (first.graded, first.judged):
+    for mask in (first.has_gain, first.judged):
         is_nonrelevant = is_nonrelevant if mask is None else is_nonrelevant & mask
     return JudgedShares(share, bool(is_nonrelevant.any()))
 
@@ -56,7 +56,7 @@ def _shares(rows: Rankings, measure: DCG) -> Floats:
         count = replace(count, ties="average")  # what is still tied has the same gain
     ones = np.ones(len(rows.relevance), dtype=np.uint8)
     judged = ones if rows.judged is None else rows.judged.view(np.uint8)
-    queries = replace(rows, relevance=judged, graded=None, weight=None).queries(count)
+    queries = replace(rows, relevance=judged, has_gain=None, weight=None).queries(count)
     n_returned, n_judged = queries.n_retrieved(), count.values(queries).by_query
     if is_integer(measure.k):
         n_returned = np.minimum(n_returned, measure.k)
