@@ -121,7 +121,7 @@ class Rankings:
         if of_same_rows is not None:
             return replace(of_same_rows, score=self._scores(kept))
         starts, lengths = grouping.starts, grouping.lengths
-        gain, table = self._gains(measure)
+        gain, table = self._gains_or_grades(measure)
         gain = grouping.gather(gain)  # type: ignore[assignment]
         if kept is not None:
             starts, lengths = kept_runs(kept, starts, lengths)
@@ -155,10 +155,10 @@ class Rankings:
 
     def gains(self, measure: Measure) -> Floats:
         """The gain of each row, 0 if it is unjudged."""
-        return look_up(*self._gains(measure))
+        return look_up(*self._gains_or_grades(measure))
 
-    def _gains(self, measure: Measure) -> tuple[Floats | Grades, Floats]:
-        """The gain of each row; or its grade, with a table of gains by grade."""
+    def _gains_or_grades(self, measure: Measure) -> tuple[Floats | Grades, Floats]:
+        """Gains of the rows, with an empty table; or grades, with a table of gains by grade."""
         if self.relevance.dtype == np.uint8:
             table = measure.gains_of_grades(int(self.relevance.max()))
             if table is not None:
