@@ -310,7 +310,7 @@ def explain_difference(
         if before != after:
             measures.append(replace(measures[-1], **{choice: after}))
             changes.append(Change(choice, before, after))
-    values = [rankings.evaluate(step, warn=step is start) for step in measures]
+    values = [rankings.evaluate(step, check_ids=step is start) for step in measures]
     for ends in (values[0], values[-1]):  # a step between does not raise
         ends.report_undefined()
     ndcg = np.array([step.mean() for step in values])

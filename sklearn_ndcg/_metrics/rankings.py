@@ -99,14 +99,14 @@ class Rankings:
         judged = ~np.isnan(relevance)
         return replace(self, relevance=relevance, has_gain=judged, judged=judged, score=score)
 
-    def evaluate(self, measure: Measure, *, warn: bool = True) -> Values:
-        """The values of a measure. Who has them reports undefined queries.
+    def evaluate(self, measure: Measure, *, check_ids: bool = True) -> Values:
+        """The value of a measure for each query; undefined ones are for the caller to report.
 
-        `warn` says whether to warn of ids that are probably not query ids.
+        `check_ids` says whether to warn of ids that are probably not query ids.
         """
         measure = self.as_read(measure)
         queries = self.queries(measure)
-        if warn:
+        if check_ids:
             self.check_ids(queries)
         return measure.values(queries)
 

@@ -129,7 +129,7 @@ def sum_part(columns: Columns, measure: NDCG, rows: Native) -> PartTotals:
     wrong = tuple(WrongPart.of(rows, rankings.grouping) for rows in every)
     if wrong:
         return PartTotals(len(table), wrong=wrong)
-    values = rankings.evaluate(measure, warn=False)
+    values = rankings.evaluate(measure, check_ids=False)
     n_undefined = int(np.count_nonzero(values.undefined))
     n_single = rankings.grouping.n_single
     return PartTotals(len(table), values.totals(), len(values.weight), n_single, n_undefined)
