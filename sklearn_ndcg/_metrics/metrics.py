@@ -176,7 +176,7 @@ def dcg_score(
         ignore_ties=ignore_ties,
         unjudged=unjudged,
     )
-    rankings = rankings_of(y_true, y_score, groups, sample_weight, sort=False)
+    rankings = rankings_of(y_true, y_score, groups, sample_weight, sort_ids=False)
     return rankings.evaluate(measure).report_undefined().mean()
 
 
@@ -343,7 +343,7 @@ def ndcg_score(
         unjudged=unjudged,
         undefined=undefined,
     )
-    rankings = rankings_of(y_true, y_score, groups, sample_weight, sort=False)
+    rankings = rankings_of(y_true, y_score, groups, sample_weight, sort_ids=False)
     return rankings.evaluate(measure).report_undefined().mean()
 
 

@@ -412,12 +412,13 @@ def rankings_of(
     groups: Any = None,
     sample_weight: Any = None,
     *,
-    sort: bool = True,
+    sort_ids: bool = True,
     kind: type[Rankings] = Rankings,
 ) -> Rankings:
     """Read the rows of one ranker, from arrays or lists.
 
-    Without `sort`, queries of arrays may be in any order. `kind` is that of rows with query ids.
+    Without `sort_ids`, queries of arrays may be in any order, which is faster. `kind` is that of
+    rows with query ids.
     """
     if isinstance(y_true, Rows):
         refuse_beside_lists(y_score=y_score, groups=groups)
@@ -436,7 +437,7 @@ def rankings_of(
     if isinstance(groups, str):
         groups = level_of(y_true, groups, "y_true")
     refuse_reordered(y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
-    [rankings] = _of_arrays(y_true, {"": y_score}, groups, sample_weight, sort, kind).values()
+    [rankings] = _of_arrays(y_true, {"": y_score}, groups, sample_weight, sort_ids, kind).values()
     return rankings
 
 
@@ -480,7 +481,7 @@ def _of_arrays(
     y_scores: Mapping[Any, ArrayLike],
     groups: Any,
     sample_weight: ArrayLike | None,
-    sort: bool = True,
+    sort_ids: bool = True,
     kind: type[Rankings] = Rankings,
 ) -> dict[Any, Rankings]:
     """The rows of each ranker, which share all but the scores."""
@@ -494,7 +495,7 @@ def _of_arrays(
     if len(shape) == 2:
         kind, grouping = MatrixRankings, Grouping.of_matrix(*shape)
     else:
-        grouping = Grouping.of_ids(groups, len(relevance), sort=sort)
+        grouping = Grouping.of_ids(groups, len(relevance), sort=sort_ids)
     weight = None if sample_weight is None else inputs.read_weights(sample_weight, shape[0])
     rankers = {}
     for name, y_score in y_scores.items():

@@ -447,7 +447,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             The score; larger is better.
         """
         y_score, groups = self.scores_and_groups(estimator, X, y, groups)
-        rankings = rankings_of(y, y_score, groups, sample_weight, sort=False)
+        rankings = rankings_of(y, y_score, groups, sample_weight, sort_ids=False)
         values = rankings.evaluate(self.measure)
         leaks.warn_if_ids_are_a_feature(estimator, X, self.group_by)
         requested = self.get_metadata_routing().score.requests["groups"]

@@ -124,7 +124,7 @@ def sum_part(columns: Columns, measure: NDCG, rows: Native) -> PartTotals:
     missing = _missing_ids(keys, columns)
     if missing:
         return PartTotals(len(table), wrong=(missing,))
-    rankings = _rankings(table, keys, columns, sort=False)
+    rankings = _rankings(table, keys, columns, sort_ids=False)
     every = rankings.wrong_rows(measure)
     wrong = tuple(WrongPart.of(rows, rankings.grouping) for rows in every)
     if wrong:
@@ -203,7 +203,9 @@ def _missing_ids(keys: list[Column], columns: Columns) -> WrongPart | None:
     )
 
 
-def _rankings(table: Frame, keys: list[Column], columns: Columns, sort: bool = True) -> Rankings:
+def _rankings(
+    table: Frame, keys: list[Column], columns: Columns, sort_ids: bool = True
+) -> Rankings:
     """The rows of a part."""
     exact = list(map(_exact, keys))
     # native, as Narwhals would turn text into fixed-width arrays without NULs at the end
@@ -212,7 +214,7 @@ def _rankings(table: Frame, keys: list[Column], columns: Columns, sort: bool = T
     score = _numbers(_exact(table[columns["y_score"][0]]))
     weight = _numbers(table[columns["sample_weight"][0]]) if "sample_weight" in columns else None
     try:
-        return rankings_of(relevance, score, ids, weight, sort=sort, kind=PartRankings)
+        return rankings_of(relevance, score, ids, weight, sort_ids=sort_ids, kind=PartRankings)
     except TypeError as error:  # of ids, as other columns hold numbers
         raise TypeError(f"groups={columns['groups']} must name columns of ids: {error}") from error
 
