@@ -20,13 +20,8 @@ from sklearn_ndcg._checks import (
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.choices import check_curve_cutoffs
 from sklearn_ndcg._metrics.measure import DCG, NDCG
-from sklearn_ndcg._metrics.rankings import Rankings, rankings_of
+from sklearn_ndcg._metrics.rankings import rankings_of
 from sklearn_ndcg._metrics.values import mean_curve
-
-
-def _samples(measure: DCG, rankings: Rankings) -> Floats:
-    """The value of each query."""
-    return rankings.evaluate(measure).report_undefined().filled()
 
 
 @names_groups
@@ -438,7 +433,8 @@ def dcg_samples(
         ignore_ties=ignore_ties,
         unjudged=unjudged,
     )
-    return _samples(measure, rankings_of(y_true, y_score, groups))
+    rankings = rankings_of(y_true, y_score, groups)
+    return rankings.evaluate(measure).report_undefined().filled()
 
 
 @names_groups
@@ -553,7 +549,8 @@ def ndcg_samples(
         unjudged=unjudged,
         undefined=undefined,
     )
-    return _samples(measure, rankings_of(y_true, y_score, groups))
+    rankings = rankings_of(y_true, y_score, groups)
+    return rankings.evaluate(measure).report_undefined().filled()
 
 
 @names_groups
