@@ -489,8 +489,7 @@ def _of_arrays(
     if groups is not None:
         relevance = relevance.reshape(shape_of_rows(relevance.shape))
     shape = relevance.shape
-    if groups is None or len(shape) == 2:
-        inputs.check_groups(relevance, groups, y_scores)
+    inputs.check_groups(relevance, groups, y_scores)
     relevance, judged = with_judged(relevance.ravel())
     if len(shape) == 2:
         kind, grouping = MatrixRankings, Grouping.of_matrix(*shape)
