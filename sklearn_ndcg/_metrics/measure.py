@@ -188,8 +188,8 @@ class DCG:
 
     def values(self, queries: Queries) -> Values:
         """DCG of each query."""
-        ends = queries.ends(self.k)
-        dcg = queries.dcg(self.discounts(int(ends[-1])), ends, self.tie_rule)
+        cutoffs = queries.cutoffs(self.k)
+        dcg = queries.dcg(self.discounts(int(cutoffs[-1])), cutoffs, self.tie_rule)
         return Values(dcg.ravel(), queries.weight, self.undefined_rule)
 
     def gains(
@@ -295,21 +295,24 @@ class NDCG(DCG):
         The cutoffs, which ascend and differ, are by default that of the measure. `discount` may
         have more ranks than these need.
         """
-        ends = ideal_ends = queries.ends(self.k) if cutoffs is None else cutoffs
-        if cutoffs is None and self.k == "retrieved":
-            # with none retrieved the DCG is 0, and the ideal at 1 shows whether NDCG is defined
-            ideal_ends = np.maximum(queries.n_retrieved(), 1)[:, np.newaxis]
+        if cutoffs is not None:
+            ideal_cutoffs = cutoffs
+        else:
+            cutoffs = ideal_cutoffs = queries.cutoffs(self.k)
+            if self.k == "retrieved":
+                # with none retrieved the DCG is 0, and the ideal at 1 shows whether NDCG is defined
+                ideal_cutoffs = np.maximum(queries.n_retrieved(), 1)[:, np.newaxis]
         if discount is None:
-            discount = self.discounts(int(ends[-1]))
-        dcg = queries.dcg(discount, ends, self.tie_rule)
-        return dcg, queries.ideal_dcg(discount, ideal_ends)
+            discount = self.discounts(int(cutoffs[-1]))
+        dcg = queries.dcg(discount, cutoffs, self.tie_rule)
+        return dcg, queries.ideal_dcg(discount, ideal_cutoffs)
 
     def at_cutoffs(self, queries: Queries, cutoffs: Ints) -> Iterator[ValuesAtCutoffs]:
         """NDCG at cutoffs, which ascend and differ, in blocks of queries that fit the memory."""
         discount = self.discounts(min(int(cutoffs[-1]), queries.longest))
-        for numbers, ends in queries.blocks(cutoffs):
+        for numbers, needed in queries.blocks(cutoffs):
             block = queries.take(numbers)
-            ndcg = self.ratio(*self.dcg_and_ideal(block, ends, discount))
+            ndcg = self.ratio(*self.dcg_and_ideal(block, needed, discount))
             last = Values(ndcg[-1], block.weight, self.undefined_rule)
             yield ValuesAtCutoffs(numbers, last, ndcg)
 

@@ -257,7 +257,7 @@ def explain_query(
     values = measure.values(queries).take(this).report_undefined()
     value = float(values.filled()[0])
     # as many discounts as for all queries, as those of a callable may depend on their number
-    discount = measure.discounts(int(queries.ends(measure.k)[-1]))
+    discount = measure.discounts(int(queries.cutoffs(measure.k)[-1]))
     return QueryExplanation(
         query=labels[number],
         metric=measure.label(),

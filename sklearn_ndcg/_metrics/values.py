@@ -48,8 +48,8 @@ class Queries:
         """The number of documents of the longest query, at least 1."""
         return max(1, int(self.lengths.max()))
 
-    def ends(self, k: Cutoff) -> Ints:
-        """The cutoff for the kernels, in an array, not beyond the longest query."""
+    def cutoffs(self, k: Cutoff) -> Ints:
+        """One cutoff, in an array as kernels read it, not beyond the longest query."""
         # documents that were not retrieved add nothing to a DCG, so "retrieved" need not cut it
         end = min(k, self.longest) if isinstance(k, int) else self.longest
         return np.array([end], dtype=np.intp)
