@@ -250,6 +250,6 @@ def shown(measure: Any) -> str:
     changed = (
         f"{option.name}={_checks.name_of(getattr(measure, option.name))}"
         for option in fields(measure)
-        if option.repr and getattr(measure, option.name) != option.default
+        if getattr(measure, option.name) != option.default
     )
     return f"{type(measure).__name__}({', '.join(changed)})"

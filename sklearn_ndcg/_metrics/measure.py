@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import InitVar, dataclass, field, replace
+from dataclasses import InitVar, dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Protocol, Self, TypedDict
 
@@ -129,8 +129,6 @@ class DCG:
     ties: Ties = "average"
     ignore_ties: bool = False
     unjudged: Unjudged = "raise"
-    # `ties`, or the order of the input under `ignore_ties`
-    tie_order: Ties = field(init=False, repr=False, compare=False)
 
     limits: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
     gain_of_unjudged: ClassVar[float] = 0.0
@@ -151,7 +149,6 @@ class DCG:
                 f"ignore_ties=True assumes that no scores are tied, and ties={self.ties!r} says "
                 "how ties are ordered: leave one of the two out."
             )
-        set_field("tie_order", "stable" if self.ignore_ties else self.ties)
 
     __repr__ = choices.shown
 
@@ -166,6 +163,11 @@ class DCG:
         gain, name = " (exp. gain)" * is_exponential, name or self.name
         end = "" if self.k is None or name.endswith(f"@{self.k}") else f"@{self.k}"
         return f"{name}{end}{gain}"
+
+    @property
+    def tie_order(self) -> Ties:
+        """`ties`, or the order of the input under `ignore_ties`."""
+        return "stable" if self.ignore_ties else self.ties
 
     @property
     def tie_rule(self) -> TieRule:
