@@ -31,7 +31,7 @@ class TieRule(NamedTuple):
     averages: bool = False
 
     @property
-    def uses_order(self) -> bool:
+    def uses_input_order(self) -> bool:
         """Whether the order of the input matters."""
         return not (self.by_gain or self.averages)
 
@@ -128,7 +128,7 @@ def ideal_dcg(
     return result
 
 
-def ranks(gain: Floats, score: Floats, ties: TieRule) -> tuple[Ints, Floats]:
+def rank_query(gain: Floats, score: Floats, ties: TieRule) -> tuple[Ints, Floats]:
     """The documents of one query, best first, and the gain that counts at each rank."""
     if not len(gain):
         return np.empty(0, dtype=np.intp), gain
@@ -209,7 +209,7 @@ def _at_cutoffs(ranked: Floats, discount: Floats, cutoffs: Ints) -> Floats:
     terms = ranked[:, :depth] * discount[:depth]
     if cutoffs.ndim == 2:
         ranks = np.arange(1, depth + 1)
-        sums = [(terms * (ranks <= ends[:, np.newaxis])).sum(axis=1) for ends in cutoffs.T]
+        sums = [(terms * (ranks <= last[:, np.newaxis])).sum(axis=1) for last in cutoffs.T]
         return np.stack(sums, axis=1)
     # pairwise sums between cutoffs: a plain running sum would lose digits on long lists
     inside = cutoffs[: np.searchsorted(cutoffs, depth)]

@@ -351,7 +351,7 @@ class _Documents(NamedTuple):
             rows, names = rows[~unjudged], names[~unjudged]
         relevance = rankings.relevance[rows].astype(np.float64)
         score, gain = rankings.score[rows], rankings.gains(measure)[rows]
-        order, counted = numpy_kernels.ranks(gain, score, measure.tie_rule)
+        order, counted = numpy_kernels.rank_query(gain, score, measure.tie_rule)
         best = np.lexsort((np.isnan(relevance), -gain))
         score = score[order]
         _, tie, size = np.unique(score, return_inverse=True, return_counts=True)

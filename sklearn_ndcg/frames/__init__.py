@@ -237,7 +237,7 @@ def _open(
         if not columns[argument] or not all(isinstance(key, str) for key in columns[argument]):
             raise TypeError(f"{argument} must name a column, got {name!r}.")
     table = _engines.open_table(frame, columns, memory)
-    if measure.tie_rule.uses_order and not table.keeps_order():
+    if measure.tie_rule.uses_input_order and not table.keeps_order():
         raise ValueError(
             "ties='stable' and ignore_ties=True need the order of the rows, which this engine does "
             "not keep. Pass ties='average' or use Polars or DuckDB (preserve_insertion_order=true)."
