@@ -151,7 +151,7 @@ class Rankings:
         """Which rows are scored, query by query; None for all."""
         if self.judged is None or measure.unjudged != "omit":
             return None
-        return self.grouping.gather(self.judged.view(np.uint8)).view(np.bool_)
+        return self.grouping.gather(self.judged)
 
     def gains(self, measure: Measure) -> Floats:
         """The gain of each row, 0 if it is unjudged."""
@@ -267,7 +267,7 @@ class Rankings:
         """Which queries have a judged document."""
         if self.judged is None:
             return np.ones(len(self.grouping.labels), dtype=np.bool_)
-        return np.asarray(self.grouping.extremes(self.judged.view(np.uint8))[1] > 0)
+        return self.grouping.extremes(self.judged)[1]
 
     def labels_of_queries(self, ids: Any, name: str, weight: Floats) -> tuple[Ids, Ints]:
         """Sorted labels of clusters or segments, and the position in them of each query's.

@@ -128,6 +128,8 @@ class Grouping:
         """Values in the order of queries; those of one query keep their order."""
         if self.codes is None:
             return values
+        if values.dtype == np.bool_:  # kernels know bytes
+            return self.gather(values.view(np.uint8)).view(values.dtype)
         return np.asarray(_kernels.backend.gather_by_group(values, self.codes, self.starts))
 
     def row_codes(self) -> Ints:
