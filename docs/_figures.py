@@ -125,6 +125,7 @@ def front(ax):
     values = front_numbers()
     bars = ax.barh(list(values), list(values.values()), height=0.65, color=["C2", "C1", "C1"])
     ax.bar_label(bars, fmt="%.2f", padding=4)
+    ax.bar_label(bars, ["right", "too high", "too high"], label_type="center", color="white")
     ax.set(xlim=(0, 1), xticks=[0, 0.5, 1])
     ax.set_title("One model: NDCG@10", loc="left", fontsize="medium", fontweight="bold")
     ax.invert_yaxis()
