@@ -130,6 +130,8 @@ class Grouping:
             return values
         if values.dtype == np.bool_:  # kernels know bytes
             return self.gather(values.view(np.uint8)).view(values.dtype)
+        if values.dtype not in (np.uint8, np.float32, np.float64, np.intp):
+            return values[self.row_order()]
         return np.asarray(_kernels.backend.gather_by_group(values, self.codes, self.starts))
 
     def row_codes(self) -> Ints:

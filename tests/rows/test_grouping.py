@@ -287,3 +287,13 @@ def test_queries_of_one_time_are_in_the_order_of_their_labels():
     ids = np.repeat(np.arange(40), 2)
     order = Grouping.of_ids(ids, 80).in_order(np.repeat([1, 0], [78, 2]))
     assert order.tolist() == [39, *range(39)]
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "i2", "i4", "i8", "u1", "u4", "f2", "f4", ">f8"])
+def test_values_of_any_type_are_gathered(dtype):
+    groups, values = np.array([1, 0, 1, 0, 2]), np.array([1, 0, 0, 1, 1]).astype(dtype)
+    grouping = Grouping.of_ids(groups, 5)
+    gathered = grouping.gather(values)
+    assert gathered.dtype == values.dtype
+    assert gathered.tolist() == values[np.argsort(groups, kind="stable")].tolist()
+    assert [ends.tolist() for ends in grouping.extremes(values)] == [[0, 0, 1], [1, 1, 1]]
