@@ -91,6 +91,7 @@ def newest(session):
 def types(session):
     """Check the types of the package, and those that its users see."""
     in_newest(session, "mypy")
+    in_newest(session, "basedpyright")
     in_newest(session, "pytest", "-q", "-m", "ci", "tests/test_typing.py")
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sklearn_ndcg._checks import Floats, Grades, Ints
+from sklearn_ndcg._checks import Floats, Grades, Ints, Numbers
 
 Item = TypeVar("Item", bound=np.generic)
 
@@ -73,9 +73,9 @@ def gather_by_group(values: NDArray[Item], codes: Ints, starts: Ints) -> NDArray
     The rows of code c begin at ``starts[c]``. `values` are uint8, float32, float64 or intp.
     """
     n = len(values)
-    codes = codes.astype(np.int32 if n < 2**31 else np.int64)
-    ends = np.arange(n + 1, dtype=codes.dtype)
-    one_per_row: Any = sparse.csr_matrix((values, codes, ends), shape=(n, len(starts)))
+    columns: NDArray[Any] = codes.astype(np.int32 if n < 2**31 else np.int64)
+    ends = np.arange(n + 1, dtype=columns.dtype)
+    one_per_row: Any = sparse.csr_matrix((values, columns, ends), shape=(n, len(starts)))
     return np.asarray(one_per_row.tocsc().data)  # the transpose sorts by counting
 
 
@@ -138,10 +138,10 @@ def rank_query(gain: Floats, score: Floats, ties: TieRule) -> tuple[Ints, Floats
     return order, _rank_gains(gains, scores, ties)[0]
 
 
-def look_up(gains: Floats | Grades, table: Floats) -> Floats:
+def look_up(gains: Numbers, table: Floats) -> Floats:
     """The gains themselves, or those that a table has for grades."""
     # `table[gains]` crashes NumPy 2.4 if memory runs out
-    return np.asarray(table.take(cast(Grades, gains)) if gains.dtype == np.uint8 else gains)
+    return table.take(gains) if gains.dtype == np.uint8 else gains
 
 
 def _blocks(

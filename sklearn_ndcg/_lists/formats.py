@@ -13,7 +13,7 @@ from sklearn_ndcg._checks import Cutoff, Ids, Ints, check_choice, check_cutoff, 
 from sklearn_ndcg._lists import reading, same_ids
 from sklearn_ndcg._lists.files import FilePath
 from sklearn_ndcg._lists.reading import ByQuery, Convention, Duplicates
-from sklearn_ndcg._lists.rows import NO_LIST, UNJUDGED, Rows, Unjudged
+from sklearn_ndcg._lists.rows import NO_LIST, UNJUDGED, Rows, UnjudgedInLists
 from sklearn_ndcg._rows.grouping import Grouping
 
 Unanswered = Literal["zero", "omit"]
@@ -27,7 +27,7 @@ def from_lists(
     rankers: Mapping[Any, Any] | None = None,
     k: Cutoff = None,
     unanswered: Unanswered = "zero",
-    unjudged: Unjudged = "zero",
+    unjudged: UnjudgedInLists = "zero",
     duplicates: Duplicates = "raise",
 ) -> Rows:
     """Turn relevant ids, and ranked lists of ids, into rows for `ndcg_score`.
@@ -170,7 +170,7 @@ def from_trec(
     runs: Mapping[Any, Any] | None = None,
     k: Cutoff = None,
     unanswered: Unanswered = "zero",
-    unjudged: Unjudged = "zero",
+    unjudged: UnjudgedInLists = "zero",
     duplicates: Duplicates = "raise",
     convention: Convention = "trec_eval",
 ) -> Rows:
@@ -295,7 +295,7 @@ def from_trec(
 
 
 def _check_options(unanswered: str, unjudged: str, duplicates: str) -> None:
-    check_choice("unjudged", unjudged, get_args(Unjudged))
+    check_choice("unjudged", unjudged, get_args(UnjudgedInLists))
     check_choice("unanswered", unanswered, get_args(Unanswered))
     check_choice("duplicates", duplicates, get_args(Duplicates))
 

@@ -220,13 +220,7 @@ def _by_query(queries: Any, name: str) -> ByQuery:
     is_series = containers.is_pandas(queries) and queries.ndim == 1
     if is_series and queries.index.is_unique:
         queries = queries.to_dict()
-    if isinstance(queries, Mapping):
-        return queries
-    if isinstance(queries, np.ndarray) and queries.ndim:
-        return dict(enumerate(queries))
-    if isinstance(queries, Sequence) and not isinstance(queries, _TEXT):
-        return dict(enumerate(queries))
-    if is_series and queries.index.nlevels == 1:
+    elif is_series and queries.index.nlevels == 1:
         label = shown_id(queries.index[queries.index.duplicated()][0])
         way = f"keep one of them, {name}.groupby(level=0).first()"
         if _are_ids(queries.tolist()):
@@ -235,6 +229,12 @@ def _by_query(queries: Any, name: str) -> ByQuery:
             f"{name} must have one entry for each query, got a Series that has several rows of "
             f"query {label}: {way}."
         )
+    if isinstance(queries, Mapping):
+        return queries
+    if isinstance(queries, np.ndarray) and queries.ndim:
+        return dict(enumerate(queries))
+    if isinstance(queries, Sequence) and not isinstance(queries, _TEXT):
+        return dict(enumerate(queries))
     raise TypeError(
         f"{name} must be a mapping from query, or a sequence with an entry for each query, got "
         f"{type(queries).__name__}. Pass .to_dict() of a Series whose index has each query once, "

@@ -19,7 +19,7 @@ from sklearn_ndcg._rows.grouping import kept_runs
 from sklearn_ndcg._rows.ids import first_rows
 from sklearn_ndcg._rows.label_texts import count_of_queries, shown_id, shown_labels
 
-Unjudged = Literal["zero", "omit"]
+UnjudgedInLists = Literal["zero", "omit"]
 UNJUDGED, NO_LIST = "nothing judged", "no list"  # why a query is left out
 _READERS = {"relevant": "from_lists", "qrels": "from_trec"}
 _FILLER = (None, 0)  # what stands for the id in the row of a query without documents
@@ -90,7 +90,7 @@ class Rows:
 
     _ranked: dict[Hashable, Ranked]  # for the same queries
     k: Cutoff
-    unjudged: Unjudged
+    unjudged: UnjudgedInLists
     _relevance_name: str  # of the argument that has the relevance
     _queries: list[Any]
     _labels: Ids  # of the queries, sorted

@@ -62,24 +62,30 @@ class Measure(Protocol):
     @property
     def name(self) -> str:
         """What it is called: "NDCG", "DCG", or the name of a function."""
+        ...
 
     def label(self, name: str | None = None) -> str:
         """What tables and plots call it, by its own name or another."""
+        ...
 
     @property
     def k(self) -> Cutoff:
         """The cutoff."""
+        ...
 
     @property
     def unjudged(self) -> Unjudged:
         """What is done about documents without a relevance."""
+        ...
 
     @property
     def undefined_rule(self) -> UndefinedRule:
         """What is done about queries for which it is undefined."""
+        ...
 
     def of_lists(self, k: Cutoff, unjudged: Any) -> Self:
         """The same for ranked lists that were read with a cutoff and a rule for the unjudged."""
+        ...
 
     def gains(
         self,
@@ -88,12 +94,15 @@ class Measure(Protocol):
         describe: Callable[[Mask], str] | None = None,
     ) -> Floats:
         """Gain of each relevance in `source`; `relevance` is not changed."""
+        ...
 
     def gains_of_grades(self, highest: int) -> Floats | None:
         """Gains of the grades 0..highest; None if they are not known before the relevance is."""
+        ...
 
     def values(self, queries: Queries) -> Values:
         """The value of each query."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -150,7 +159,8 @@ class DCG:
                 "how ties are ordered: leave one of the two out."
             )
 
-    __repr__ = choices.shown
+    def __repr__(self) -> str:
+        return choices.shown(self)
 
     @property
     def name(self) -> str:

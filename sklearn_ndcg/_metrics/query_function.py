@@ -55,7 +55,8 @@ class QueryFunction:
                     f"{self.name} is called with y_true, y_score and options: {error}."
                 ) from None
 
-    __repr__ = choices.shown
+    def __repr__(self) -> str:
+        return choices.shown(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, QueryFunction):

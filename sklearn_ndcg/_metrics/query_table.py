@@ -23,7 +23,7 @@ from sklearn_ndcg._rows.grouping import as_python
 from sklearn_ndcg._rows.label_texts import label_text, shown_labels
 from sklearn_ndcg._rows.labels import refuse_reordered
 
-_FORMATS = dict.fromkeys(("rank", "document", "tied"), "{}")
+_FORMATS: dict[str, str] = dict.fromkeys(("rank", "document", "tied"), "{}")
 _FORMATS |= dict.fromkeys(("score", "relevance", "gain", "ideal"), "{:.6g}")
 
 

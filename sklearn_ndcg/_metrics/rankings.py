@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 
 from sklearn_ndcg._checks import (
     Floats,
-    Grades,
     Ids,
     Ints,
     Mask,
@@ -122,7 +121,7 @@ class Rankings:
             return replace(of_same_rows, score=self._scores(kept))
         starts, lengths = grouping.starts, grouping.lengths
         gain, table = self._gains_or_grades(measure)
-        gain = grouping.gather(gain)  # type: ignore[assignment]
+        gain = grouping.gather(gain)
         if kept is not None:
             starts, lengths = kept_runs(kept, starts, lengths)
             gain = gain[kept]
@@ -157,7 +156,7 @@ class Rankings:
         """The gain of each row, 0 if it is unjudged."""
         return look_up(*self._gains_or_grades(measure))
 
-    def _gains_or_grades(self, measure: Measure) -> tuple[Floats | Grades, Floats]:
+    def _gains_or_grades(self, measure: Measure) -> tuple[Numbers, Floats]:
         """Gains of the rows, with an empty table; or grades, with a table of gains by grade."""
         if self.relevance.dtype == np.uint8:
             table = measure.gains_of_grades(int(self.relevance.max()))

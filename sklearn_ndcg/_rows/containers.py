@@ -5,7 +5,7 @@ None of them is imported: their objects are recognised by attributes that only t
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -65,7 +65,7 @@ def converts_to_array(values: object) -> bool:
     return hasattr(values, "__array__")
 
 
-def is_sparse(values: object) -> bool:
+def is_sparse(values: object) -> TypeGuard[Any]:
     """Whether this is a sparse matrix or array."""
     return hasattr(values, "tocsr")
 

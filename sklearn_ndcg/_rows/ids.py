@@ -161,6 +161,9 @@ def readable(groups: Column) -> Column:
     values = _checks.to_host(groups)
     dtype = containers.dtype_of(values)
     kind = getattr(dtype, "kind", "")
+    if kind == "f" and containers.is_pandas_column(values):
+        # some columns of pandas tell NaN from missing, and give NaN a code
+        return values.to_numpy(dtype=np.float64, na_value=np.nan)
     if isinstance(values, np.ndarray) and kind != "T":
         return values
     if kind == "M" and getattr(dtype, "tz", None):
@@ -168,9 +171,6 @@ def readable(groups: Column) -> Column:
         return np.asarray(values, dtype=f"M8[{dtype.unit}]")
     if kind == "T" or str(dtype).endswith("_view[pyarrow]"):  # pandas cannot convert the latter
         return np.fromiter(values, dtype=object, count=len(values))
-    if kind == "f" and containers.is_pandas_column(values):
-        # some columns of pandas tell NaN from missing, and give NaN a code
-        return values.to_numpy(dtype=np.float64, na_value=np.nan)
     return values
 
 

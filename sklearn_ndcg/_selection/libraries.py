@@ -156,7 +156,7 @@ def params_of_fit(last: Estimator, train: QueryRows) -> Params:
     return train.params | added
 
 
-def is_aligned(name: str, value: object, n_rows: int) -> bool:
+def is_aligned(name: str, value: Any, n_rows: int) -> bool:
     """Whether a fit parameter has a value for each row."""
     about_others = name.startswith(("eval_", "feature_", "categorical_"))
     about_others |= name.endswith(("_val", "callbacks")) or name in CATBOOST_COLUMNS

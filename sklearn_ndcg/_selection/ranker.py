@@ -144,6 +144,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     True
     """
 
+    estimator_: Estimator
+    n_features_in_: int
     best_iteration_: int
 
     __metadata_request__fit: ClassVar = {"groups": True}
@@ -499,7 +501,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if has_features and are_dicts:
             raise ValueError(f"X must be a table or an array, got {type(X).__name__}.{hint}")
         if not (is_pipeline and names):  # whose first step checks the names
-            validate_data(self, X, reset=False, skip_check_array=True)
+            # Pyright infers from the default of X that it is a text
+            validate_data(self, X, reset=False, skip_check_array=True)  # pyright: ignore[reportArgumentType]
         return X
 
     def _warn_of_ids(self, y: Array, grouping: Grouping) -> None:

@@ -396,7 +396,9 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
     0.5
     """
 
-    _repr_html_ = _repr_mimebundle_ = None  # otherwise notebooks would show it as "not fitted"
+    # otherwise notebooks would show it as "not fitted"
+    _repr_html_: Any = None
+    _repr_mimebundle_: Any = None
     # `groups` is requested from the start; `estimator` is an argument of `score`, not metadata
     __metadata_request__score: ClassVar = {"estimator": UNUSED, "groups": True}
 
@@ -405,7 +407,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.measure = measure
         self.group_by = group_by
-        self.response_method = response_method
+        self.response_method: ResponseMethod = response_method
 
     @property
     def __name__(self) -> str:

@@ -84,7 +84,9 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
     array([3, 5])
     """
 
-    _repr_html_ = _repr_mimebundle_ = None  # otherwise notebooks would show it as "not fitted"
+    # otherwise notebooks would show it as "not fitted"
+    _repr_html_: Any = None
+    _repr_mimebundle_: Any = None
     __metadata_request__split: ClassVar = {"groups": True}
 
     def __init__(self, cv: CV = 5, *, group_by: GroupBy = None, order_by: OrderBy = None) -> None:
@@ -165,26 +167,26 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
     # Attributes that scikit-learn's tools read. Those that `cv` lacks are missing here too.
     @property
     def n_splits(self) -> int:
-        return self.get_n_splits() if np.iterable(self.cv) else check_cv(self.cv).n_splits
+        return self.get_n_splits() if np.iterable(self.cv) else _as_splitter(self.cv).n_splits
 
     @property
     def shuffle(self) -> bool:
-        return bool(check_cv(self.cv).shuffle)
+        return bool(_as_splitter(self.cv).shuffle)
 
     @property
     def random_state(self) -> Seed:
-        seed: Seed = check_cv(self.cv).random_state
+        seed: Seed = _as_splitter(self.cv).random_state
         return seed
 
     @random_state.setter
     def random_state(self, value: Seed) -> None:
-        splitter = copy(check_cv(self.cv))  # the user's splitter keeps its seed
+        splitter = copy(_as_splitter(self.cv))  # the user's splitter keeps its seed
         splitter.random_state = value
         self.cv = splitter
 
     def _splitter(self) -> Splitter:
         _refuse_iterator(self.cv)
-        splitter: Splitter = check_cv(self.cv)
+        splitter: Splitter = _as_splitter(self.cv)
         return splitter
 
     def _samples(
@@ -205,6 +207,11 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
         highest = _highest(y, grouping)
         samples = np.zeros((len(order), 1)), None if highest is None else highest[order]
         return grouping, order, samples
+
+
+def _as_splitter(cv: Any) -> Any:
+    """What scikit-learn makes of `cv`; of its splitters only some have a seed or shuffle."""
+    return check_cv(cv)
 
 
 def _refuse_iterator(cv: CV) -> None:

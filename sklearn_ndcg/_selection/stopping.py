@@ -95,7 +95,7 @@ def _fit_catboost(last: Estimator, train: QueryRows, rule: StoppingRule, params:
     _refuse_settings(settings | params, own)
     _refuse_settings(settings, {"eval_metric"})
     last.set_params(eval_metric=f"NDCG:top={rule.k}")
-    options = {name: settings.get(name) for name in libraries.CATBOOST_COLUMNS}
+    options: Params = {name: settings.get(name) for name in libraries.CATBOOST_COLUMNS}
     options["group_weight"] = rows.query_weight_per_row
     taken = signature(Pool).parameters
     options |= {name: value for name, value in rows.params.items() if name in taken}

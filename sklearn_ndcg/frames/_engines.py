@@ -20,7 +20,7 @@ from sklearn import get_config
 from sklearn_ndcg._checks import import_optional
 from sklearn_ndcg._metrics.measure import NDCG
 from sklearn_ndcg.frames import _parts
-from sklearn_ndcg.frames._narwhals import Native, Table, check_version, nw
+from sklearn_ndcg.frames._narwhals import NarwhalsTable, Native, check_version, nw
 from sklearn_ndcg.frames._parts import Columns, Options, Result, Task
 
 # About twice what a row was measured to take, as Arrow and as arrays: the rest is for the engine.
@@ -45,7 +45,7 @@ class Engine:
         "scored."
     )
 
-    table: Table  # the needed columns
+    table: NarwhalsTable  # the needed columns
     native: Native  # the same as a table of its library
 
     def __init__(self, native: object, columns: Columns, memory: float | None) -> None:
@@ -60,7 +60,7 @@ class Engine:
         """Whether rows come in the order of the table: by default only if it is eager."""
         return self.is_eager
 
-    def select(self, native: Native) -> Table:
+    def select(self, native: Native) -> NarwhalsTable:
         """The needed columns, checked, as a Narwhals frame."""
         try:
             table = nw.from_native(native, eager_only=self.is_eager)
@@ -138,7 +138,7 @@ class Passes(Engine):
         n_rows = int(self.table.select(nw.len()).collect().item())
         return n_rows, self.n_parts(n_rows)
 
-    def with_checksum(self, table: Table) -> Table:
+    def with_checksum(self, table: NarwhalsTable) -> NarwhalsTable:
         """The table with hashes of whole rows; their sum shows whether passes read other rows."""
         return nw.from_native(self.with_hash(table.to_native(), self.names))
 
@@ -181,7 +181,7 @@ class DuckDB(Passes):
 
     reader = "duckdb"
 
-    def select(self, native: Native) -> Table:
+    def select(self, native: Native) -> NarwhalsTable:
         import_optional("pyarrow", "DuckDB passes on its rows by pyarrow", "pyarrow")
         return super().select(native)
 
@@ -206,7 +206,7 @@ class DuckDB(Passes):
 class Dataset(DuckDB):
     """A dataset of PyArrow, which DuckDB reads."""
 
-    def select(self, native: Native) -> Table:
+    def select(self, native: Native) -> NarwhalsTable:
         return super().select(import_module("duckdb").from_arrow(native))
 
 
@@ -234,7 +234,7 @@ class Partitions(Engine):
 class Spark(Partitions):
     """A DataFrame of PySpark, also of Spark Connect."""
 
-    def select(self, native: Native) -> Table:
+    def select(self, native: Native) -> NarwhalsTable:
         odd = [name for name in self.names if "." in name or "`" in name]
         if odd:
             raise ValueError(f"PySpark cannot process names with dots or backticks: rename {odd}.")
@@ -282,7 +282,7 @@ class Dask(Partitions):
     n_copies = 4
     frame: Native  # the table, while `native` has its columns without rows
 
-    def select(self, native: Native) -> Table:
+    def select(self, native: Native) -> NarwhalsTable:
         self.frame = native
         return super().select(import_module("dask.dataframe.dispatch").make_meta(native))
 

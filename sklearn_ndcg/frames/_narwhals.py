@@ -44,8 +44,8 @@ def _numbers(release: str) -> tuple[int, ...]:
 
 
 Native: TypeAlias = Any  # a table of any library
-Table: TypeAlias = Any  # the same in Narwhals, in memory or lazy
+NarwhalsTable: TypeAlias = Any  # the same in Narwhals, in memory or lazy
 Frame: TypeAlias = "nw.DataFrame[Any]"
-Column: TypeAlias = "nw.Series[Any]"
+Series: TypeAlias = "nw.Series[Any]"
 
-__all__ = ["Column", "Frame", "Native", "Table", "check_version", "nw"]
+__all__ = ["Frame", "NarwhalsTable", "Native", "Series", "check_version", "nw"]

@@ -20,7 +20,7 @@ from sklearn_ndcg._metrics.values import Totals, Values
 from sklearn_ndcg._rows.grouping import Grouping
 from sklearn_ndcg._rows.ids import first_rows
 from sklearn_ndcg._rows.label_texts import shown_labels
-from sklearn_ndcg.frames._narwhals import Column, Frame, Native, nw
+from sklearn_ndcg.frames._narwhals import Frame, Native, Series, nw
 
 Columns = Mapping[str, list[str]]
 Options = Mapping[str, Any]
@@ -186,7 +186,7 @@ def refuse_wrong_rows(wrong: Sequence[WrongPart]) -> NoReturn:
     raise ValueError(first.before + rows + first.after + null)
 
 
-def _missing_ids(keys: list[Column], columns: Columns) -> WrongPart | None:
+def _missing_ids(keys: list[Series], columns: Columns) -> WrongPart | None:
     """The rows without an id, in one of the columns of ids."""
     incomplete = [key for key in keys if key.null_count()]
     if not incomplete:
@@ -204,7 +204,7 @@ def _missing_ids(keys: list[Column], columns: Columns) -> WrongPart | None:
 
 
 def _rankings(
-    table: Frame, keys: list[Column], columns: Columns, sort_ids: bool = True
+    table: Frame, keys: list[Series], columns: Columns, sort_ids: bool = True
 ) -> Rankings:
     """The rows of a part."""
     exact = list(map(_exact, keys))
@@ -219,24 +219,24 @@ def _rankings(
         raise TypeError(f"groups={columns['groups']} must name columns of ids: {error}") from error
 
 
-def _keys(table: Frame, columns: Columns) -> list[Column]:
+def _keys(table: Frame, columns: Columns) -> list[Series]:
     """The columns of ids, NaN as null, as in Arrow NaN would be an id like others."""
     return list(map(_nan_as_null, map(table.__getitem__, columns["groups"])))
 
 
-def _nan_as_null(column: Column) -> Column:
+def _nan_as_null(column: Series) -> Series:
     if str(column.dtype) == "Float16":  # which libraries convert wrongly
         column = column.cast(nw.Float32)
     return column.fill_nan(None) if column.dtype.is_float() else column
 
 
-def _exact(column: Column) -> Column:
+def _exact(column: Series) -> Series:
     """A column to compare: its ranks if an array of floats would make distinct values equal."""
     is_rounded = column.dtype.is_integer() and column.null_count()
     return column.rank("dense") if is_rounded or column.dtype == nw.Decimal else column
 
 
-def _numbers(column: Column) -> Numbers:
+def _numbers(column: Series) -> Numbers:
     """A column of numbers as an array, null as NaN."""
     if column.null_count() or column.dtype in _NOT_IN_NUMPY:
         column = column.cast(nw.Float64)

@@ -236,7 +236,7 @@ class _Data:
 
     def requested(self, scorer: GroupedScorer, name: str) -> Any:
         """What a scorer requests under this name."""
-        alias = get_routing_for_object(scorer).score.requests.get(name)
+        alias: Any = get_routing_for_object(scorer).score.requests.get(name)
         return self.routed.get(name if alias is True else alias)
 
     def take(self, ids: Any, rows: Ints) -> Any:
@@ -331,7 +331,7 @@ def _cross_validated(
                 params={key: params[key] for key in params if key in own or key not in by_any},
                 return_estimator=True,
                 return_indices=True,
-                error_score="raise",
+                error_score="raise",  # pyright: ignore[reportArgumentType]  (its default is nan)
                 **options,
             )
         if not tests:
