@@ -175,10 +175,9 @@ def warn_if_ids_are_a_feature(estimator: Estimator, X: Table, group_by: GroupBy)
             estimator = estimator.steps[-1][1]
         else:
             estimator = estimator.best_estimator_
-    if any(hasattr(value, "fit") for value in settings_of(estimator).values()):
-        return
     names = getattr([*steps, estimator][0], "feature_names_in_", ())
-    if any(key in names and _is_kept(key, steps) for key in group_columns(X, group_by)):
+    is_feature = any(key in names and _is_kept(key, steps) for key in group_columns(X, group_by))
+    if is_feature and not any(hasattr(value, "fit") for value in settings_of(estimator).values()):
         _checks.warn(
             f"The column of ids, group_by={group_by!r}, is a feature of {type(estimator).__name__}."
             " Move it to an index level, drop it in a Pipeline, or put GroupedRanker around these."
