@@ -194,12 +194,12 @@ def test_clusters_in_which_gains_and_losses_cancel_are_no_difference(test):
 
 @pytest.mark.parametrize(
     ("test", "clusters"),
-    [("t", np.arange(500) // 20), ("permutation", None)],
+    [("t", np.arange(2000) // 20), ("permutation", None)],
     ids=["t of clusters", "permutation"],
 )
 def test_pairs_are_compared_in_blocks(test, clusters, monkeypatch):
     rng = np.random.default_rng(0)
-    y = rng.integers(0, 4, (500, 4))
+    y = rng.integers(0, 4, (2000, 4))
     scores = {name: y + rng.normal(0, 9, y.shape) for name in range(30)}
     options = {"test": test, "clusters": clusters}
     options |= {"n_resamples": 199, "undefined": 0.0, "random_state": 5}
@@ -209,7 +209,7 @@ def test_pairs_are_compared_in_blocks(test, clusters, monkeypatch):
     found = compare_rankers(y, scores, **options)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 435 * 500 * 8  # what the differences of all pairs take alone
+    assert peak < 435 * 2000 * 8  # what the differences of all pairs take alone
     # corrected for 435 pairs, all p-values would be 1
     np.testing.assert_allclose(found.uncorrected_pvalue, expected.uncorrected_pvalue, rtol=1e-14)
     assert len({*found.uncorrected_pvalue}) > 50
