@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Discount, Floats, Ints, Mask, Undefined, Unjudged
+from sklearn_ndcg._checks import Discount, Floats, Mask, Undefined, Unjudged
 from sklearn_ndcg._kernels.numpy_kernels import TieRule
 
 
@@ -143,21 +143,6 @@ class GainTable:
                 f"{relevance[unknown][0]}{where}; it has the grades 0 to {highest}."
             )
         return np.asarray(self._array[entry])
-
-
-def check_curve_cutoffs(k: Any) -> Ints | None:
-    """The cutoffs of a curve as an array; None for all."""
-    if k is None:
-        return None
-    cutoffs = np.asarray(k)
-    if cutoffs.ndim == 1 and cutoffs.dtype.kind in "iu" and cutoffs.size:
-        cutoffs = cutoffs.astype(np.intp)  # larger ones become negative
-        if cutoffs.min() >= 1:
-            return cutoffs
-    raise ValueError(
-        "k must be a 1-D array of integer cutoffs from 1 to 2**63 - 1, for example k=[1, 5, 10], "
-        f"got {k!r}."
-    )
 
 
 def check(measure: object, limits: tuple[float, float] = (0, 0)) -> None:

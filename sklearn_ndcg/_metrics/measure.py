@@ -83,7 +83,7 @@ class Measure(Protocol):
         """What is done about queries for which it is undefined."""
         ...
 
-    def of_lists(self, k: Cutoff, unjudged: Any) -> Self:
+    def as_read(self, k: Cutoff, unjudged: Any) -> Self:
         """The same for ranked lists that were read with a cutoff and a rule for the unjudged."""
         ...
 
@@ -189,7 +189,7 @@ class DCG:
         """Every DCG is defined."""
         return choices.UNDEFINED["omit"]
 
-    def of_lists(self, k: Cutoff, unjudged: Any) -> Self:
+    def as_read(self, k: Cutoff, unjudged: Any) -> Self:
         """The same for ranked lists that were read with a cutoff and a rule for the unjudged."""
         if self.unjudged not in ("raise", unjudged):
             raise ValueError(

@@ -76,7 +76,7 @@ class QueryFunction:
         """What tables and plots call it."""
         return name or self.name
 
-    def of_lists(self, k: Cutoff, unjudged: Any) -> Self:
+    def as_read(self, k: Cutoff, unjudged: Any) -> Self:
         """The same for ranked lists that were read with a cutoff and a rule for the unjudged."""
         return replace(self, ranked=True, k=k, unjudged=unjudged)
 
