@@ -301,8 +301,8 @@ def dcg(
     by_gain, averages = ties  # fails for a rule with more fields
     values = np.zeros((len(starts), len(cutoffs)))
     cdef double[:, ::1] out = values, scratch = _scratch(lengths)
-    cdef Py_ssize_t n_ranks = min(scratch.shape[1] // 2, cutoffs[cutoffs.shape[0] - 1])
-    cdef double[:, ::1] sums = _running_sums(discount, n_ranks)
+    cdef Py_ssize_t last = cutoffs[cutoffs.shape[0] - 1]
+    cdef double[:, ::1] sums = _running_sums(discount, min(scratch.shape[1] // 2, last))
     cdef double[GRADES] gains
     fill(gains, table)
     cdef Ranks ranks = Ranks(&discount[0], &sums[0, 0], &sums[1, 0], &cutoffs[0], cutoffs.shape[0])
@@ -331,8 +331,8 @@ def ideal_dcg(
     cdef Py_ssize_t q, column, n_done = 0
     values = np.zeros((len(starts), ends.shape[1]))
     cdef double[:, ::1] out = values, scratch = _scratch(lengths)
-    cdef Py_ssize_t n_ranks = min(scratch.shape[1] // 2, cutoffs.max())
-    cdef double[:, ::1] sums = _running_sums(discount, n_ranks)
+    cdef Py_ssize_t last = cutoffs.max() if per_query else ends[0, ends.shape[1] - 1]
+    cdef double[:, ::1] sums = _running_sums(discount, min(scratch.shape[1] // 2, last))
     cdef double[GRADES] gains
     fill(gains, table)
     cdef Ranks ranks = Ranks(&discount[0], &sums[0, 0], &sums[1, 0], &ends[0, 0], ends.shape[1])
