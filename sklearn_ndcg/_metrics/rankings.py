@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any, NamedTuple, TypeVar
@@ -37,7 +37,7 @@ from sklearn_ndcg._rows.labels import refuse_reordered
 
 AnyMeasure = TypeVar("AnyMeasure", bound=Measure)
 
-_NO_TABLE = np.empty(0)
+_NO_GRADES = np.empty(0)
 
 
 class Fault(NamedTuple):
@@ -123,7 +123,7 @@ class Rankings:
         if of_same_rows is not None:
             return replace(of_same_rows, score=self._scores(kept))
         starts, lengths = grouping.starts, grouping.lengths
-        gain, table = self._gains_or_grades(measure)
+        gain, gains_of_grades = self._gains_or_grades(measure)
         gain = grouping.gather(gain)
         if kept is not None:
             starts, lengths = kept_runs(kept, starts, lengths)
@@ -133,7 +133,7 @@ class Rankings:
             starts=starts,
             lengths=lengths,
             gain=gain,
-            gain_table=table,
+            gains_of_grades=gains_of_grades,
             weight=np.ones(len(starts)) if self.weight is None else self._query_weights(kept),
             score=self._scores(kept),
             relevance_name=self.relevance_name,
@@ -160,15 +160,15 @@ class Rankings:
         return look_up(*self._gains_or_grades(measure))
 
     def _gains_or_grades(self, measure: Measure) -> tuple[Numbers, Floats]:
-        """Gains of the rows, with an empty table; or grades, with a table of gains by grade."""
+        """Gains of the rows, beside none of grades; or grades of the rows, and their gains."""
         if self.has_gain is None and self.relevance.dtype == np.uint8:
-            table = measure.gains_of_grades(int(self.relevance.max()))
-            if table is not None:
-                return self.relevance, table
+            gains_of_grades = measure.gains_of_grades(int(self.relevance.max()))
+            if gains_of_grades is not None:
+                return self.relevance, gains_of_grades
         with np.errstate(over="ignore"):  # a long double may be too large: refused below
             relevance = self.relevance.astype(np.float64, copy=False)
         if self.has_gain is None:
-            return self._checked_gains(measure, relevance, self.describe), _NO_TABLE
+            return self._checked_gains(measure, relevance, self.describe), _NO_GRADES
         gain = np.where(np.isnan(relevance), measure.gain_of_unjudged, 0.0)
         rows = np.flatnonzero(self.has_gain)
 
@@ -177,7 +177,7 @@ class Rankings:
 
         if len(rows):
             gain[rows] = self._checked_gains(measure, relevance[rows], describe)
-        return gain, _NO_TABLE
+        return gain, _NO_GRADES
 
     def _checked_gains(
         self, measure: Measure, relevance: Floats, describe: Callable[[Mask], str]
@@ -452,11 +452,8 @@ def rankings_of_several(
     """Read the rows of several rankers, by name, from arrays."""
     if isinstance(groups, str):
         groups = level_of(y_true, groups, "y_true")
-    labelled = {"y_true": y_true, "groups": groups, "sample_weight": sample_weight}
-    refuse_reordered(**labelled)
-    for name, y_score in y_scores.items():
-        with naming_ranker(name, y_scores):
-            refuse_reordered(y_score=y_score, **labelled)
+    scores = {_score_name(name, y_scores): y_score for name, y_score in y_scores.items()}
+    refuse_reordered(y_true=y_true, groups=groups, sample_weight=sample_weight, **scores)
     return _of_arrays(y_true, y_scores, groups, sample_weight)
 
 
@@ -519,9 +516,14 @@ def _of_arrays(
             score=score,
             grouping=grouping,
             weight=weight,
-            score_name="y_score" if len(y_scores) == 1 else f"y_score of {name!r}",
+            score_name=_score_name(name, y_scores),
         )
     return rankers
+
+
+def _score_name(name: object, y_scores: Sized) -> str:
+    """What errors call the scores of one of these rankers."""
+    return "y_score" if len(y_scores) == 1 else f"y_scores[{name!r}]"
 
 
 def _weights_of_lists(lists: Rows, sample_weight: Any) -> Floats | None:

@@ -27,7 +27,7 @@ class Queries:
     """Rows in which query q is the run ``starts[q] : starts[q] + lengths[q]``.
 
     Made by `Rankings.queries`, for one ranker and one measure. `gain` is float64, or grades of one
-    byte whose gains are in `gain_table`. `weight` and `labels` have one entry per query.
+    byte whose gains are in `gains_of_grades`. `weight` and `labels` have one entry per query.
     `relevance_name` is the argument that has the relevance.
     """
 
@@ -35,7 +35,7 @@ class Queries:
     starts: Ints
     lengths: Ints
     gain: Floats | Grades
-    gain_table: Floats
+    gains_of_grades: Floats
     score: Floats
     weight: Floats
     relevance_name: str = "y_true"
@@ -64,7 +64,7 @@ class Queries:
             discount,
             cutoffs,
             ties,
-            self.gain_table,
+            self.gains_of_grades,
         )
         if not np.isfinite(dcg).all():
             self._refuse_overflow(dcg)
@@ -73,7 +73,7 @@ class Queries:
     def ideal_dcg(self, discount: Floats, cutoffs: Ints) -> Floats:
         """DCG of each query's best order, at cutoffs as in `dcg` or at one of each query."""
         ideal: Floats = _kernels.backend.ideal_dcg(
-            self.gain, self.starts, self.lengths, discount, cutoffs, self.gain_table
+            self.gain, self.starts, self.lengths, discount, cutoffs, self.gains_of_grades
         )
         if not np.isfinite(ideal).all():
             self._refuse_overflow(ideal)
