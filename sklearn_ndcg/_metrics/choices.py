@@ -94,6 +94,11 @@ UNDEFINED = {
     "omit": UndefinedRule(np.nan),
     "raise": UndefinedRule(np.nan, raises=True),
 }
+_OTHERS = {  # what else may be passed
+    "gain": "a sequence of the gains of the grades 0, 1, 2, ... or a callable on relevance",
+    "discount": "or a callable on the ranks 1..n",
+    "undefined": "or a number from {:g} to {:g}",
+}
 _NAMES: Mapping[str, Collection[str]] = {
     "gain": GAINS,
     "discount": DISCOUNTS,
@@ -151,12 +156,6 @@ def check(measure: object, limits: tuple[float, float] = (0, 0)) -> None:
     The value of undefined queries must lie between the limits.
     """
     chosen = vars(measure)
-    low, high = limits
-    others = {
-        "gain": "a sequence of the gains of the grades 0, 1, 2, ... or a callable on relevance",
-        "discount": "or a callable on the ranks 1..n",
-        "undefined": f"or a number from {low:g} to {high:g}",
-    }
     for option, names in _NAMES.items():
         if option not in chosen:
             continue
@@ -166,9 +165,10 @@ def check(measure: object, limits: tuple[float, float] = (0, 0)) -> None:
         elif option == "undefined":
             is_valid = _checks.is_number(value) and limits[0] <= float(value) <= limits[1]
         else:
-            is_valid = option in others and (callable(value) or isinstance(value, GainTable))
+            is_valid = option in _OTHERS and (callable(value) or isinstance(value, GainTable))
         if not is_valid:
-            _checks.check_choice(option, value, tuple(names), others.get(option, ""))
+            more = _OTHERS.get(option, "").format(*limits)
+            _checks.check_choice(option, value, tuple(names), more)
 
 
 def undefined_rule(undefined: Undefined, name: str, cause: str = "") -> UndefinedRule:

@@ -240,7 +240,6 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         grouping = None if ids is None else Grouping.of_ids(ids, columns.count_rows(rows.y))
         rows = libraries.route(self, rows, grouping)
         refusals.check_fit_params(rows, inner, self._group_columns, self.early_stopping)
-        refusals.refuse_dates(inner, rows.X)
         self._fit_steps(inner, *self._split_rows(rows, grouping, times, inner))
         self.estimator_ = inner
         return self
