@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any, NamedTuple, TypeVar
@@ -436,11 +436,10 @@ def rankings_of(
             "y_score is missing: only rows of from_lists or from_trec are passed without it, and "
             "grades in ranked order to explain_query."
         )
-    if isinstance(groups, str):
-        groups = level_of(y_true, groups, "y_true")
-    refuse_reordered(y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
-    [rankings] = _of_arrays(y_true, {"": y_score}, groups, sample_weight, sort_ids, kind).values()
-    return rankings
+    rankers = rankings_of_several(
+        y_true, {"": y_score}, groups, sample_weight, sort_ids=sort_ids, kind=kind
+    )
+    return rankers[""]
 
 
 def rankings_of_several(
@@ -448,13 +447,40 @@ def rankings_of_several(
     y_scores: Mapping[Any, ArrayLike],
     groups: Any = None,
     sample_weight: ArrayLike | None = None,
+    *,
+    sort_ids: bool = True,
+    kind: type[Rankings] = Rankings,
 ) -> dict[Any, Rankings]:
-    """Read the rows of several rankers, by name, from arrays."""
+    """Read the rows of several rankers, by name, from arrays; they share all but the scores."""
     if isinstance(groups, str):
         groups = level_of(y_true, groups, "y_true")
-    scores = {_score_name(name, y_scores): y_score for name, y_score in y_scores.items()}
-    refuse_reordered(y_true=y_true, groups=groups, sample_weight=sample_weight, **scores)
-    return _of_arrays(y_true, y_scores, groups, sample_weight)
+    relevance = inputs.numeric(y_true, "y_true")
+    if groups is not None:
+        relevance = relevance.reshape(shape_of_rows(relevance.shape))
+    shape = relevance.shape
+    inputs.check_groups(relevance, groups, y_scores)
+    relevance, judged = with_judged(relevance.ravel())
+    if len(shape) == 2:
+        kind, grouping = MatrixRankings, Grouping.of_matrix(*shape)
+    else:
+        grouping = Grouping.of_ids(groups, len(relevance), sort=sort_ids)
+    weight = None if sample_weight is None else inputs.read_weights(sample_weight, shape[0])
+    rankers = {}
+    for name, y_score in y_scores.items():
+        with naming_ranker(name, y_scores):
+            score = inputs.scores_like(y_score, shape)
+        rankers[name] = kind(
+            relevance=relevance,
+            has_gain=judged,
+            judged=judged,
+            score=score,
+            grouping=grouping,
+            weight=weight,
+            score_name="y_score" if len(y_scores) == 1 else f"y_scores[{name!r}]",
+        )
+    scores = {rankings.score_name: y_scores[name] for name, rankings in rankers.items()}
+    refuse_reordered(y_true=y_true, **scores, groups=groups, sample_weight=sample_weight)
+    return rankers
 
 
 def rankings_of_lists(lists: Rows, sample_weight: Any = None) -> dict[Any, Rankings]:
@@ -483,47 +509,6 @@ def queries_of(
         for rows in rankers[1:]
     )
     return measure, [first, *others]
-
-
-def _of_arrays(
-    y_true: ArrayLike,
-    y_scores: Mapping[Any, ArrayLike],
-    groups: Any,
-    sample_weight: ArrayLike | None,
-    sort_ids: bool = True,
-    kind: type[Rankings] = Rankings,
-) -> dict[Any, Rankings]:
-    """The rows of each ranker, which share all but the scores."""
-    relevance = inputs.numeric(y_true, "y_true")
-    if groups is not None:
-        relevance = relevance.reshape(shape_of_rows(relevance.shape))
-    shape = relevance.shape
-    inputs.check_groups(relevance, groups, y_scores)
-    relevance, judged = with_judged(relevance.ravel())
-    if len(shape) == 2:
-        kind, grouping = MatrixRankings, Grouping.of_matrix(*shape)
-    else:
-        grouping = Grouping.of_ids(groups, len(relevance), sort=sort_ids)
-    weight = None if sample_weight is None else inputs.read_weights(sample_weight, shape[0])
-    rankers = {}
-    for name, y_score in y_scores.items():
-        with naming_ranker(name, y_scores):
-            score = inputs.scores_like(y_score, shape)
-        rankers[name] = kind(
-            relevance=relevance,
-            has_gain=judged,
-            judged=judged,
-            score=score,
-            grouping=grouping,
-            weight=weight,
-            score_name=_score_name(name, y_scores),
-        )
-    return rankers
-
-
-def _score_name(name: object, y_scores: Sized) -> str:
-    """What errors call the scores of one of these rankers."""
-    return "y_score" if len(y_scores) == 1 else f"y_scores[{name!r}]"
 
 
 def _weights_of_lists(lists: Rows, sample_weight: Any) -> Floats | None:

@@ -293,7 +293,7 @@ def test_clusters_are_refused(clusters, message):
 def test_scores_of_one_ranker_in_another_order_are_refused():
     groups = pd.Series(np.repeat(np.arange(40), 12))
     scores = {"a": S.ravel(), "b": pd.Series(S.ravel())[::-1]}
-    with pytest.raises(ValueError, match=r"groups and y_scores\['b'\] have the same labels"):
+    with pytest.raises(ValueError, match=r"y_scores\['b'\] and groups have the same labels"):
         compare_rankers(Y.ravel(), scores, groups=groups)
 
 
