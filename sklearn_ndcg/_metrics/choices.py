@@ -150,12 +150,9 @@ class GainTable:
         return np.asarray(self._array[entry])
 
 
-def check(measure: object, limits: tuple[float, float] = (0, 0)) -> None:
-    """Raise for a choice of a measure that is neither in the table of its names nor valid.
-
-    The value of undefined queries must lie between the limits.
-    """
-    chosen = vars(measure)
+def check(measure: Any) -> None:
+    """Raise for a choice of a measure that is neither in the table of its names nor valid."""
+    chosen, (low, high) = vars(measure), measure.limits
     for option, names in _NAMES.items():
         if option not in chosen:
             continue
@@ -163,11 +160,11 @@ def check(measure: object, limits: tuple[float, float] = (0, 0)) -> None:
         if isinstance(value, str):
             is_valid = value in names
         elif option == "undefined":
-            is_valid = _checks.is_number(value) and limits[0] <= float(value) <= limits[1]
+            is_valid = _checks.is_number(value) and low <= float(value) <= high
         else:
             is_valid = option in _OTHERS and (callable(value) or isinstance(value, GainTable))
         if not is_valid:
-            more = _OTHERS.get(option, "").format(*limits)
+            more = _OTHERS.get(option, "").format(low, high)
             _checks.check_choice(option, value, tuple(names), more)
 
 

@@ -148,7 +148,7 @@ class DCG:
         set_field("k", _checks.check_cutoff(self.k))
         if not (self.gain is None or isinstance(self.gain, str | GainTable) or callable(self.gain)):
             set_field("gain", GainTable.of(self.gain))
-        choices.check(self, self.limits)
+        choices.check(self)
         if log_base != 2:
             set_field("discount", choices.discount_to_base(log_base, self.discount))
         if not isinstance(self.ignore_ties, bool | np.bool_):

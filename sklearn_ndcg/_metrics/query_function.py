@@ -45,7 +45,7 @@ class QueryFunction:
     gain_of_unjudged: ClassVar[float] = np.nan
 
     def __post_init__(self) -> None:
-        choices.check(self, self.limits)
+        choices.check(self)
         with suppress(ValueError):  # functions in C may have no signature
             parameters = signature(self.function)
             try:
