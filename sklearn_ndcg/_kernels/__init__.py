@@ -1,4 +1,6 @@
-"""Arrays in, arrays out: DCG of many queries, and exact sums. Nothing is checked here.
+"""Arrays in, arrays out: DCG of many queries, and exact sums.
+
+Nothing is checked here but that no discount is missing.
 
 `backend` is the module of the compiled kernels if they were built, otherwise the one of the NumPy
 kernels, with the same functions. The environment variable SKLEARN_NDCG_KERNELS chooses "numpy" or

@@ -300,7 +300,9 @@ def dcg(
     cdef bint averages
     by_gain, averages = ties  # fails for a rule with more fields
     values = np.zeros((len(starts), len(cutoffs)))
-    cdef double[:, ::1] out = values, sums = _running_sums(discount), scratch = _scratch(lengths)
+    cdef double[:, ::1] out = values, scratch = _scratch(lengths)
+    cdef Py_ssize_t last = cutoffs[cutoffs.shape[0] - 1]
+    cdef double[:, ::1] sums = _running_sums(discount, min(scratch.shape[1] // 2, last))
     cdef double[GRADES] gains
     fill(gains, table)
     cdef Ranks ranks = Ranks(&discount[0], &sums[0, 0], &sums[1, 0], &cutoffs[0], cutoffs.shape[0])
@@ -328,7 +330,9 @@ def ideal_dcg(
     cdef bint per_query = cutoffs.ndim == 2
     cdef Py_ssize_t q, column, n_done = 0
     values = np.zeros((len(starts), ends.shape[1]))
-    cdef double[:, ::1] out = values, sums = _running_sums(discount), scratch = _scratch(lengths)
+    cdef double[:, ::1] out = values, scratch = _scratch(lengths)
+    cdef Py_ssize_t last = cutoffs.max() if per_query else ends[0, ends.shape[1] - 1]
+    cdef double[:, ::1] sums = _running_sums(discount, min(scratch.shape[1] // 2, last))
     cdef double[GRADES] gains
     fill(gains, table)
     cdef Ranks ranks = Ranks(&discount[0], &sums[0, 0], &sums[1, 0], &ends[0, 0], ends.shape[1])
@@ -359,12 +363,14 @@ cdef void fill(double* gains, const double[::1] table):
         gains[grade] = table[grade] if grade < table.shape[0] else 0
 
 
-cdef _running_sums(const double[::1] discount):
-    """Sums of the discounts before each rank, and their rounding errors."""
-    cdef double[:, ::1] sums = np.zeros((2, discount.shape[0] + 1))
+cdef _running_sums(const double[::1] discount, Py_ssize_t n_ranks):
+    """Sums of the discounts before each of so many ranks, and their rounding errors."""
+    if discount.shape[0] < n_ranks:
+        raise IndexError(f"discount has {discount.shape[0]} of {n_ranks} ranks")
+    cdef double[:, ::1] sums = np.zeros((2, n_ranks + 1))
     cdef Py_ssize_t rank
     cdef Sum s = Sum(0, 0)
-    for rank in range(discount.shape[0]):
+    for rank in range(n_ranks):
         add(&s, discount[rank])
         sums[0, rank + 1] = s.total
         sums[1, rank + 1] = s.rest

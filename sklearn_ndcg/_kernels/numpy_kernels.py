@@ -98,7 +98,7 @@ def dcg(
     """DCG of every query at every cutoff, shape (n_queries, n_cutoffs).
 
     `cutoffs` ascend and differ; `discount` is for the ranks 1, 2, ... as far as cutoffs or queries
-    reach. A score of -inf was not retrieved and adds nothing.
+    reach, or an IndexError is raised. A score of -inf was not retrieved and adds nothing.
     """
     result = np.zeros((len(starts), len(cutoffs)))
     for queries, (gains, scores) in _blocks(starts, lengths, gain, score):
@@ -205,7 +205,9 @@ def _average_ties(ranked: Floats, tied: NDArray[np.bool_]) -> Floats:
 
 def _at_cutoffs(ranked: Floats, discount: Floats, cutoffs: Ints) -> Floats:
     """Sum of gain times discount up to each cutoff, shape (queries, n_cutoffs)."""
-    depth = min(ranked.shape[1], len(discount))
+    depth, n_ranks = min(ranked.shape[1], len(discount)), min(ranked.shape[1], cutoffs.max())
+    if depth < n_ranks:
+        raise IndexError(f"discount has {depth} of {n_ranks} ranks")
     terms = ranked[:, :depth] * discount[:depth]
     if cutoffs.ndim == 2:
         ranks = np.arange(1, depth + 1)

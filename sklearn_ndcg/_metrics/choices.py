@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Discount, Floats, Ints, Mask, Undefined, Unjudged
+from sklearn_ndcg._checks import Discount, Floats, Mask, Undefined, Unjudged
 from sklearn_ndcg._kernels.numpy_kernels import TieRule
 
 
@@ -94,6 +94,11 @@ UNDEFINED = {
     "omit": UndefinedRule(np.nan),
     "raise": UndefinedRule(np.nan, raises=True),
 }
+_OTHERS = {  # what else may be passed
+    "gain": "a sequence of the gains of the grades 0, 1, 2, ... or a callable on relevance",
+    "discount": "or a callable on the ranks 1..n",
+    "undefined": "or a number from {:g} to {:g}",
+}
 _NAMES: Mapping[str, Collection[str]] = {
     "gain": GAINS,
     "discount": DISCOUNTS,
@@ -145,33 +150,9 @@ class GainTable:
         return np.asarray(self._array[entry])
 
 
-def check_curve_cutoffs(k: Any) -> Ints | None:
-    """The cutoffs of a curve as an array; None for all."""
-    if k is None:
-        return None
-    cutoffs = np.asarray(k)
-    if cutoffs.ndim == 1 and cutoffs.dtype.kind in "iu" and cutoffs.size:
-        cutoffs = cutoffs.astype(np.intp)  # larger ones become negative
-        if cutoffs.min() >= 1:
-            return cutoffs
-    raise ValueError(
-        "k must be a 1-D array of integer cutoffs from 1 to 2**63 - 1, for example k=[1, 5, 10], "
-        f"got {k!r}."
-    )
-
-
-def check(measure: object, limits: tuple[float, float] = (0, 0)) -> None:
-    """Raise for a choice of a measure that is neither in the table of its names nor valid.
-
-    The value of undefined queries must lie between the limits.
-    """
-    chosen = vars(measure)
-    low, high = limits
-    others = {
-        "gain": "a sequence of the gains of the grades 0, 1, 2, ... or a callable on relevance",
-        "discount": "or a callable on the ranks 1..n",
-        "undefined": f"or a number from {low:g} to {high:g}",
-    }
+def check(measure: Any) -> None:
+    """Raise for a choice of a measure that is neither in the table of its names nor valid."""
+    chosen, (low, high) = vars(measure), measure.limits
     for option, names in _NAMES.items():
         if option not in chosen:
             continue
@@ -179,11 +160,12 @@ def check(measure: object, limits: tuple[float, float] = (0, 0)) -> None:
         if isinstance(value, str):
             is_valid = value in names
         elif option == "undefined":
-            is_valid = _checks.is_number(value) and limits[0] <= float(value) <= limits[1]
+            is_valid = _checks.is_number(value) and low <= float(value) <= high
         else:
-            is_valid = option in others and (callable(value) or isinstance(value, GainTable))
+            is_valid = option in _OTHERS and (callable(value) or isinstance(value, GainTable))
         if not is_valid:
-            _checks.check_choice(option, value, tuple(names), others.get(option, ""))
+            more = _OTHERS.get(option, "").format(low, high)
+            _checks.check_choice(option, value, tuple(names), more)
 
 
 def undefined_rule(undefined: Undefined, name: str, cause: str = "") -> UndefinedRule:

@@ -83,7 +83,7 @@ class Measure(Protocol):
         """What is done about queries for which it is undefined."""
         ...
 
-    def of_lists(self, k: Cutoff, unjudged: Any) -> Self:
+    def as_read(self, k: Cutoff, unjudged: Any) -> Self:
         """The same for ranked lists that were read with a cutoff and a rule for the unjudged."""
         ...
 
@@ -148,7 +148,7 @@ class DCG:
         set_field("k", _checks.check_cutoff(self.k))
         if not (self.gain is None or isinstance(self.gain, str | GainTable) or callable(self.gain)):
             set_field("gain", GainTable.of(self.gain))
-        choices.check(self, self.limits)
+        choices.check(self)
         if log_base != 2:
             set_field("discount", choices.discount_to_base(log_base, self.discount))
         if not isinstance(self.ignore_ties, bool | np.bool_):
@@ -189,7 +189,7 @@ class DCG:
         """Every DCG is defined."""
         return choices.UNDEFINED["omit"]
 
-    def of_lists(self, k: Cutoff, unjudged: Any) -> Self:
+    def as_read(self, k: Cutoff, unjudged: Any) -> Self:
         """The same for ranked lists that were read with a cutoff and a rule for the unjudged."""
         if self.unjudged not in ("raise", unjudged):
             raise ValueError(

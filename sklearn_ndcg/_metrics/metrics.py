@@ -18,9 +18,8 @@ from sklearn_ndcg._checks import (
     names_groups,
 )
 from sklearn_ndcg._lists.rows import Rows
-from sklearn_ndcg._metrics.choices import check_curve_cutoffs
 from sklearn_ndcg._metrics.measure import DCG, NDCG
-from sklearn_ndcg._metrics.rankings import rankings_of
+from sklearn_ndcg._metrics.rankings import queries_of, rankings_of
 from sklearn_ndcg._metrics.values import mean_curve
 
 
@@ -652,7 +651,6 @@ def ndcg_curve(
     >>> ndcg_curve([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], groups=[1, 1, 1, 1])
     (array([1, 2, 3, 4]), array([0. , 0. , 0.5, 0.5]))
     """
-    cutoffs = check_curve_cutoffs(k)
     measure = NDCG(
         gain=gain,
         discount=discount,
@@ -662,10 +660,8 @@ def ndcg_curve(
         undefined=undefined,
     )
     rankings = rankings_of(y_true, y_score, groups, sample_weight)
-    measure = rankings.as_read(measure)
-    queries = rankings.queries(measure)
-    rankings.check_ids(queries)
-    cutoffs = rankings.curve_cutoffs(cutoffs, queries)
+    measure, [queries] = queries_of([rankings], measure)
+    cutoffs = rankings.curve_cutoffs(k, queries)
     distinct, column = np.unique(cutoffs, return_inverse=True)
     means, n_undefined = mean_curve(measure.at_cutoffs(queries, distinct), len(distinct))
     measure.undefined_rule.report(n_undefined, len(queries))

@@ -45,7 +45,7 @@ class QueryFunction:
     gain_of_unjudged: ClassVar[float] = np.nan
 
     def __post_init__(self) -> None:
-        choices.check(self, self.limits)
+        choices.check(self)
         with suppress(ValueError):  # functions in C may have no signature
             parameters = signature(self.function)
             try:
@@ -76,7 +76,7 @@ class QueryFunction:
         """What tables and plots call it."""
         return name or self.name
 
-    def of_lists(self, k: Cutoff, unjudged: Any) -> Self:
+    def as_read(self, k: Cutoff, unjudged: Any) -> Self:
         """The same for ranked lists that were read with a cutoff and a rule for the unjudged."""
         return replace(self, ranked=True, k=k, unjudged=unjudged)
 

@@ -16,7 +16,12 @@ from sklearn_ndcg._lists.ranked import scores_down
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.inputs import numeric
 from sklearn_ndcg._metrics.measure import NDCG, ExplanationOptions
-from sklearn_ndcg._metrics.rankings import Rankings, rankings_of, refuse_beside_lists
+from sklearn_ndcg._metrics.rankings import (
+    Rankings,
+    queries_of,
+    rankings_of,
+    refuse_beside_lists,
+)
 from sklearn_ndcg._metrics.values import Queries, Values
 from sklearn_ndcg._rows.containers import shape_of_rows
 from sklearn_ndcg._rows.grouping import as_python
@@ -238,8 +243,7 @@ def explain_query(
     if not isinstance(y_true, Rows):
         y_score, groups = _scores_and_groups(y_true, y_score, groups)
     rankings = rankings_of(y_true, y_score, groups)
-    measure = rankings.as_read(measure)
-    queries = rankings.queries(measure)
+    measure, [queries] = queries_of([rankings], measure, check_ids=False)
     labels = as_python(rankings.grouping.labels)
     number = _number_of(query, labels)
     if isinstance(y_true, Rows):

@@ -17,7 +17,6 @@ from sklearn_ndcg._checks import (
     Mask,
     Numbers,
     describe_mask,
-    is_integer,
     naming_ranker,
 )
 from sklearn_ndcg._kernels.numpy_kernels import as_grades, look_up
@@ -38,20 +37,20 @@ from sklearn_ndcg._rows.labels import refuse_reordered
 
 AnyMeasure = TypeVar("AnyMeasure", bound=Measure)
 
-_NO_TABLE = np.empty(0)
+_NO_GRADES = np.empty(0)
 
 
-class WrongRows(NamedTuple):
-    """Rows that cannot be scored: which, what is wrong with them, and the message of an error.
+class Fault(NamedTuple):
+    """Why rows cannot be scored: what they have, and the message of the error around these rows."""
 
-    Between the two parts of the message the rows are described.
-    """
-
-    mask: Mask
     what: str
     plural: str
     before: str
     after: str
+
+    def message(self, rows: str) -> str:
+        """What the error says of these rows."""
+        return self.before + rows + self.after
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +87,19 @@ class Rankings:
         """The measure, in which lists put the cutoff that they were read with."""
         return measure
 
-    def curve_cutoffs(self, k: Ints | None, queries: Queries) -> Ints:
-        """The cutoffs of a curve, by default all up to the longest query."""
-        return np.arange(1, queries.longest + 1) if k is None else k
+    def curve_cutoffs(self, k: Any, queries: Queries) -> Ints:
+        """The cutoffs of a curve: those of `k` or, if it is None, all up to the longest query."""
+        if k is None:
+            return np.arange(1, queries.longest + 1)
+        cutoffs = np.asarray(k)
+        if cutoffs.ndim == 1 and cutoffs.dtype.kind in "iu" and cutoffs.size:
+            cutoffs = cutoffs.astype(np.intp)  # larger ones become negative
+            if cutoffs.min() >= 1:
+                return cutoffs
+        raise ValueError(
+            "k must be a 1-D array of integer cutoffs from 1 to 2**63 - 1, for example "
+            f"k=[1, 5, 10], got {k!r}."
+        )
 
     def ignoring(self, rows: Mask) -> Rankings:
         """These rows, some of which are made unjudged, with a score of 0."""
@@ -99,14 +108,8 @@ class Rankings:
         return replace(self, relevance=relevance, has_gain=judged, judged=judged, score=score)
 
     def evaluate(self, measure: Measure, *, check_ids: bool = True) -> Values:
-        """The value of a measure for each query; undefined ones are for the caller to report.
-
-        `check_ids` says whether to warn of ids that are probably not query ids.
-        """
-        measure = self.as_read(measure)
-        queries = self.queries(measure)
-        if check_ids:
-            self.check_ids(queries)
+        """The value of a measure for each query; undefined ones are for the caller to report."""
+        measure, [queries] = queries_of([self], measure, check_ids=check_ids)
         return measure.values(queries)
 
     def queries(self, measure: Measure, of_same_rows: Queries | None = None) -> Queries:
@@ -114,13 +117,13 @@ class Rankings:
 
         Those of another ranker of the same rows differ only in the scores.
         """
-        for mask, what, plural, before, after in self.wrong_rows(measure):
-            raise ValueError(before + self.describe(mask, what, plural) + after)
+        for mask, fault in self.wrong_rows(measure):
+            raise ValueError(fault.message(self.describe(mask, fault.what, fault.plural)))
         grouping, kept = self.grouping, self._kept(measure)
         if of_same_rows is not None:
             return replace(of_same_rows, score=self._scores(kept))
         starts, lengths = grouping.starts, grouping.lengths
-        gain, table = self._gains_or_grades(measure)
+        gain, gains_of_grades = self._gains_or_grades(measure)
         gain = grouping.gather(gain)
         if kept is not None:
             starts, lengths = kept_runs(kept, starts, lengths)
@@ -130,7 +133,7 @@ class Rankings:
             starts=starts,
             lengths=lengths,
             gain=gain,
-            gain_table=table,
+            gains_of_grades=gains_of_grades,
             weight=np.ones(len(starts)) if self.weight is None else self._query_weights(kept),
             score=self._scores(kept),
             relevance_name=self.relevance_name,
@@ -157,15 +160,15 @@ class Rankings:
         return look_up(*self._gains_or_grades(measure))
 
     def _gains_or_grades(self, measure: Measure) -> tuple[Numbers, Floats]:
-        """Gains of the rows, with an empty table; or grades, with a table of gains by grade."""
-        if self.relevance.dtype == np.uint8:
-            table = measure.gains_of_grades(int(self.relevance.max()))
-            if table is not None:
-                return self.relevance, table
+        """Gains of the rows, beside none of grades; or grades of the rows, and their gains."""
+        if self.has_gain is None and self.relevance.dtype == np.uint8:
+            gains_of_grades = measure.gains_of_grades(int(self.relevance.max()))
+            if gains_of_grades is not None:
+                return self.relevance, gains_of_grades
         with np.errstate(over="ignore"):  # a long double may be too large: refused below
             relevance = self.relevance.astype(np.float64, copy=False)
         if self.has_gain is None:
-            return self._checked_gains(measure, relevance, self.describe), _NO_TABLE
+            return self._checked_gains(measure, relevance, self.describe), _NO_GRADES
         gain = np.where(np.isnan(relevance), measure.gain_of_unjudged, 0.0)
         rows = np.flatnonzero(self.has_gain)
 
@@ -174,7 +177,7 @@ class Rankings:
 
         if len(rows):
             gain[rows] = self._checked_gains(measure, relevance[rows], describe)
-        return gain, _NO_TABLE
+        return gain, _NO_GRADES
 
     def _checked_gains(
         self, measure: Measure, relevance: Floats, describe: Callable[[Mask], str]
@@ -200,39 +203,39 @@ class Rankings:
             )
         return gain
 
-    def wrong_rows(self, measure: Measure) -> Iterator[WrongRows]:
-        """Rows that no gain could make right, with one entry for each thing that is wrong."""
+    def wrong_rows(self, measure: Measure) -> Iterator[tuple[Mask, Fault]]:
+        """The rows with each of the faults that no gain could make right."""
         name = self.relevance_name
         if self.has_gain is not None and np.isinf(self.relevance).any():
-            yield WrongRows(
-                np.isinf(self.relevance),
+            fault = Fault(
                 "infinite value",
                 "infinite values",
                 before=f"Input {name} contains infinity: ",
                 after=". It must be finite.",
             )
+            yield np.isinf(self.relevance), fault
         if not self.score.max() < np.inf:
             what = "NaN" if np.isnan(self.score).any() else "infinity"
-            yield WrongRows(
-                ~(self.score < np.inf),
+            fault = Fault(
                 "NaN or +inf",
                 "NaN or +inf",
                 before=f"Input {self.score_name} contains {what}: ",
                 after=". Scores must be finite, or -inf if not retrieved.",
             )
+            yield ~(self.score < np.inf), fault
         if self.weight is not None and (wrong := inputs.wrong_weights(self.weight)).any():
             before = inputs.wrong_weight(self.weight[wrong][0])
-            yield WrongRows(wrong, "such weight", "such weights", before, after=".")
+            yield wrong, Fault("such weight", "such weights", before, after=".")
         may_miss = self.has_gain is not None and measure.unjudged == "raise"
         if may_miss and (missing := np.isnan(self.relevance)).any():
-            yield WrongRows(
-                missing,
+            fault = Fault(
                 "NaN",
                 "NaN",
                 before=f"Input {name} contains NaN: ",
                 after=". If NaN means unjudged, pass unjudged='zero' to count these documents as "
                 f"not relevant or unjudged='omit' to remove them{self._nan_hint()}",
             )
+            yield missing, fault
 
     def _nan_hint(self) -> str:
         """The end of the error for NaN in the relevance."""
@@ -336,7 +339,6 @@ class ListRankings(Rankings):
         is_zero = lists.unjudged == "zero"
         rows, has_gain = with_judged(ranked.relevance_or_0() if is_zero else ranked.relevance)
         if repeats is not None:  # the gain of 0 may not be 0
-            rows = rows.astype(np.float64)
             has_gain = ~repeats if has_gain is None else has_gain & ~repeats
         return cls(
             relevance=rows,
@@ -363,19 +365,19 @@ class ListRankings(Rankings):
 
         A cutoff that is smaller than that of the lists stays.
         """
-        return measure.of_lists(self.lists.cutoff(measure.k), self.lists.unjudged)
+        return measure.as_read(self.lists.cutoff(measure.k), self.lists.unjudged)
 
-    def curve_cutoffs(self, k: Ints | None, queries: Queries) -> Ints:
-        """The cutoffs of a curve, by default all up to the longest query or the end of lists."""
+    def curve_cutoffs(self, k: Any, queries: Queries) -> Ints:
+        """The cutoffs of a curve, which end where the lists do."""
         if self.lists.k == "retrieved":
             raise ValueError(
                 "k='retrieved' has no curve: read the lists without it, or with an int."
             )
-        if k is not None:
-            self.lists.cutoff(int(k.max()))
-            return k
-        last = queries.longest
-        return np.arange(1, (min(last, self.lists.k) if is_integer(self.lists.k) else last) + 1)
+        cutoffs = super().curve_cutoffs(k, queries)
+        if k is None:
+            return cutoffs[: self.lists.k]
+        self.lists.cutoff(int(cutoffs.max()))
+        return cutoffs
 
     def rows_of_query(self, number: int) -> Ints:
         """The numbers of a query's rows that are documents."""
@@ -387,7 +389,8 @@ class ListRankings(Rankings):
         kept = super()._kept(measure)
         if self.fillers is None:
             return kept
-        return ~self.fillers if kept is None else kept & ~self.fillers
+        documents = self.grouping.gather(~self.fillers)
+        return documents if kept is None else kept & documents
 
     def check_ids(self, queries: Queries) -> None:
         """The ids of lists are the user's own."""
@@ -433,11 +436,10 @@ def rankings_of(
             "y_score is missing: only rows of from_lists or from_trec are passed without it, and "
             "grades in ranked order to explain_query."
         )
-    if isinstance(groups, str):
-        groups = level_of(y_true, groups, "y_true")
-    refuse_reordered(y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
-    [rankings] = _of_arrays(y_true, {"": y_score}, groups, sample_weight, sort_ids, kind).values()
-    return rankings
+    rankers = rankings_of_several(
+        y_true, {"": y_score}, groups, sample_weight, sort_ids=sort_ids, kind=kind
+    )
+    return rankers[""]
 
 
 def rankings_of_several(
@@ -445,45 +447,13 @@ def rankings_of_several(
     y_scores: Mapping[Any, ArrayLike],
     groups: Any = None,
     sample_weight: ArrayLike | None = None,
-) -> dict[Any, Rankings]:
-    """Read the rows of several rankers, by name, from arrays."""
-    if isinstance(groups, str):
-        groups = level_of(y_true, groups, "y_true")
-    labelled = {"y_true": y_true, "groups": groups, "sample_weight": sample_weight}
-    refuse_reordered(**labelled)
-    for name, y_score in y_scores.items():
-        with naming_ranker(name, y_scores):
-            refuse_reordered(y_score=y_score, **labelled)
-    return _of_arrays(y_true, y_scores, groups, sample_weight)
-
-
-def rankings_of_lists(lists: Rows, sample_weight: Any = None) -> dict[Any, Rankings]:
-    """The rows of the rankers of lists, by name: what each returned, and the truths."""
-    weight = _weights_of_lists(lists, sample_weight)
-    if len(lists.rankers) == 1:  # which may have no name
-        return {lists.rankers[0]: ListRankings.of(lists, weight)}
-    return {name: ListRankings.of(lists[name], weight) for name in lists.rankers}
-
-
-def queries_of_rankers(rankers: Sequence[Rankings], measure: Measure) -> list[Queries]:
-    """The queries of each ranker; rankers of the same rows share their gains."""
-    first = rankers[0].queries(measure)
-    others = (
-        rows.queries(measure, first if rows.relevance is rankers[0].relevance else None)
-        for rows in rankers[1:]
-    )
-    return [first, *others]
-
-
-def _of_arrays(
-    y_true: ArrayLike,
-    y_scores: Mapping[Any, ArrayLike],
-    groups: Any,
-    sample_weight: ArrayLike | None,
+    *,
     sort_ids: bool = True,
     kind: type[Rankings] = Rankings,
 ) -> dict[Any, Rankings]:
-    """The rows of each ranker, which share all but the scores."""
+    """Read the rows of several rankers, by name, from arrays; they share all but the scores."""
+    if isinstance(groups, str):
+        groups = level_of(y_true, groups, "y_true")
     relevance = inputs.numeric(y_true, "y_true")
     if groups is not None:
         relevance = relevance.reshape(shape_of_rows(relevance.shape))
@@ -506,9 +476,39 @@ def _of_arrays(
             score=score,
             grouping=grouping,
             weight=weight,
-            score_name="y_score" if len(y_scores) == 1 else f"y_score of {name!r}",
+            score_name="y_score" if len(y_scores) == 1 else f"y_scores[{name!r}]",
         )
+    scores = {rankings.score_name: y_scores[name] for name, rankings in rankers.items()}
+    refuse_reordered(y_true=y_true, **scores, groups=groups, sample_weight=sample_weight)
     return rankers
+
+
+def rankings_of_lists(lists: Rows, sample_weight: Any = None) -> dict[Any, Rankings]:
+    """The rows of the rankers of lists, by name: what each returned, and the truths."""
+    weight = _weights_of_lists(lists, sample_weight)
+    if len(lists.rankers) == 1:  # which may have no name
+        return {lists.rankers[0]: ListRankings.of(lists, weight)}
+    return {name: ListRankings.of(lists[name], weight) for name in lists.rankers}
+
+
+def queries_of(
+    rankers: Sequence[Rankings], measure: AnyMeasure, *, check_ids: bool = True
+) -> tuple[AnyMeasure, list[Queries]]:
+    """The measure as the rows were read, and the queries of each ranker that it has values of.
+
+    Rankers of the same rows share their gains. `check_ids` says whether to warn of ids that are
+    probably not query ids.
+    """
+    for rows in rankers:
+        measure = rows.as_read(measure)
+    first = rankers[0].queries(measure)
+    if check_ids:
+        rankers[0].check_ids(first)
+    others = (
+        rows.queries(measure, first if rows.relevance is rankers[0].relevance else None)
+        for rows in rankers[1:]
+    )
+    return measure, [first, *others]
 
 
 def _weights_of_lists(lists: Rows, sample_weight: Any) -> Floats | None:

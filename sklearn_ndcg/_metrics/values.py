@@ -27,7 +27,7 @@ class Queries:
     """Rows in which query q is the run ``starts[q] : starts[q] + lengths[q]``.
 
     Made by `Rankings.queries`, for one ranker and one measure. `gain` is float64, or grades of one
-    byte whose gains are in `gain_table`. `weight` and `labels` have one entry per query.
+    byte whose gains are in `gains_of_grades`. `weight` and `labels` have one entry per query.
     `relevance_name` is the argument that has the relevance.
     """
 
@@ -35,7 +35,7 @@ class Queries:
     starts: Ints
     lengths: Ints
     gain: Floats | Grades
-    gain_table: Floats
+    gains_of_grades: Floats
     score: Floats
     weight: Floats
     relevance_name: str = "y_true"
@@ -64,7 +64,7 @@ class Queries:
             discount,
             cutoffs,
             ties,
-            self.gain_table,
+            self.gains_of_grades,
         )
         if not np.isfinite(dcg).all():
             self._refuse_overflow(dcg)
@@ -73,7 +73,7 @@ class Queries:
     def ideal_dcg(self, discount: Floats, cutoffs: Ints) -> Floats:
         """DCG of each query's best order, at cutoffs as in `dcg` or at one of each query."""
         ideal: Floats = _kernels.backend.ideal_dcg(
-            self.gain, self.starts, self.lengths, discount, cutoffs, self.gain_table
+            self.gain, self.starts, self.lengths, discount, cutoffs, self.gains_of_grades
         )
         if not np.isfinite(ideal).all():
             self._refuse_overflow(ideal)
@@ -224,14 +224,12 @@ class ValuesAtCutoffs(NamedTuple):
             return self.values
         return np.where(self.last.undefined, self.last.undefined_rule.value, self.values)
 
-    def totals(self) -> list[Totals]:
-        """Sums over the queries for each cutoff, as in `Values`."""
-        of_last = self.last.totals()
+    def sums(self, scale: float) -> list[float]:
+        """The sum over the queries at each cutoff, their weights being divided by the scale."""
         counts = ~np.isnan(self.last.filled())
-        weight = self.last.weight[counts] / (of_last.scale or 1)
+        weight = self.last.weight[counts] / (scale or 1)
         # one by one: a product of the transpose crashes NumPy 2.4 if memory runs out
-        rows = self.filled()[:, counts]
-        return [of_last._replace(total=exact_sum(row * weight)) for row in rows]
+        return [exact_sum(row * weight) for row in self.filled()[:, counts]]
 
 
 def mean_curve(blocks: Iterable[ValuesAtCutoffs], n_cutoffs: int) -> tuple[Floats, int]:
@@ -239,10 +237,14 @@ def mean_curve(blocks: Iterable[ValuesAtCutoffs], n_cutoffs: int) -> tuple[Float
 
     Values of all queries at all cutoffs are never in memory at once.
     """
-    parts, n_undefined = [], 0
+    parts, sums, n_undefined = [], [], 0
     for block in blocks:
-        totals = block.totals()
-        parts.append(totals + totals[-1:] * (n_cutoffs - len(totals)))
+        parts.append(block.last.totals())
+        of_block = block.sums(parts[-1].scale)
+        sums.append(of_block + of_block[-1:] * (n_cutoffs - len(of_block)))
         n_undefined += int(np.count_nonzero(block.last.undefined))
-    at_cutoffs = zip(*parts, strict=True)
-    return np.array([Totals.of_parts(of_blocks).mean() for of_blocks in at_cutoffs]), n_undefined
+    at_last = Totals.of_parts(parts)
+    at_last.mean()  # raises if all weights are 0
+    factors = [part.scale / (at_last.scale or 1) for part in parts]
+    totals = np.array([fsum(map(mul, of_blocks, factors)) for of_blocks in zip(*sums, strict=True)])
+    return totals / (at_last.weight or nan), n_undefined

@@ -248,11 +248,11 @@ def columns_of_ids(groups: Table, n_rows: int) -> list[Column] | None:
     """The columns of compound ids; None for one id per row."""
     if isinstance(groups, list | tuple):
         return list(groups) if groups and all(_is_column(ids, n_rows) for ids in groups) else None
+    shape = containers.shape_of(groups)
+    if shape is None or len(shape) != 2 or shape[1] < 1 or containers.is_sparse(groups):
+        return None
     if containers.is_arrow_table(groups):  # whose names may be repeated
         return list(groups.columns)
-    shape = None if containers.is_sparse(groups) else containers.shape_of(groups)
-    if shape is None or len(shape) != 2 or shape[1] < 1:
-        return None
     # names of pandas may be repeated, too
     table = groups.iloc if containers.is_pandas(groups) else groups
     return [table[:, column] for column in range(shape[1])]

@@ -21,7 +21,7 @@ from sklearn.utils import metadata_routing
 from sklearn.utils.metadata_routing import UNUSED, MetadataRequest, MetadataRouter, MethodMapping
 
 from sklearn_ndcg._checks import Floats, Ints
-from sklearn_ndcg._rows.columns import count_rows, take_rows
+from sklearn_ndcg._rows.columns import take_rows
 from sklearn_ndcg._rows.grouping import Grouping, starts_of
 
 Estimator: TypeAlias = Any  # a ranker, regressor or classifier, or a Pipeline that ends in one
@@ -77,7 +77,7 @@ class QueryRows:
 
         If these are all rows in their order, nothing is copied.
         """
-        n_rows, lengths = count_rows(self.y), grouping.lengths[queries]
+        n_rows, lengths = self.y.shape[0], grouping.lengths[queries]
         rows = grouping.gather(np.arange(n_rows))[grouping.rows_of(queries)]
         if np.array_equal(rows, np.arange(n_rows)):
             return replace(self, lengths=lengths)

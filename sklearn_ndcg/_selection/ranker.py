@@ -237,10 +237,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         inner = clone(self.estimator)
         rows, ids, times = self._read_rows(X, y, groups, sample_weight, fit_params)
         self._check_groups(ids, libraries.last_step(inner))
-        grouping = None if ids is None else Grouping.of_ids(ids, columns.count_rows(rows.y))
+        grouping = None if ids is None else Grouping.of_ids(ids, rows.y.shape[0])
         rows = libraries.route(self, rows, grouping)
         refusals.check_fit_params(rows, inner, self._group_columns, self.early_stopping)
-        refusals.refuse_dates(inner, rows.X)
         self._fit_steps(inner, *self._split_rows(rows, grouping, times, inner))
         self.estimator_ = inner
         return self
@@ -454,7 +453,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self._group_columns = columns.group_columns(X, self.group_by, self.order_by)
         self._columns = columns.column_names(X) or []
         features = columns.without_columns(X, self._group_columns)
-        n_rows = columns.count_rows(relevance)
+        n_rows = relevance.shape[0]
         weight = None if sample_weight is None else inputs.row_weights(sample_weight, n_rows)
         if weight is not None and not weight.any():
             raise ValueError("Sample weights must contain at least one non-zero number.")
@@ -462,8 +461,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return query_rows, ids, times
 
     def _check_groups(self, groups: object, last: Estimator) -> None:
+        if groups is not None:
+            return
         takes_groups = libraries.groups_parameter(last)
-        if groups is not None or not (takes_groups or self.early_stopping):
+        if not (takes_groups or self.early_stopping):
             return
         what = f"{type(last).__name__}.fit" if takes_groups else "early_stopping=True"
         raise ValueError(

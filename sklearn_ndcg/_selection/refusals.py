@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.model_selection import PredefinedSplit
 from sklearn.pipeline import Pipeline
 
-from sklearn_ndcg._rows.columns import count_rows, date_columns
+from sklearn_ndcg._rows.columns import date_columns
 from sklearn_ndcg._rows.containers import Table
 from sklearn_ndcg._selection.libraries import (
     Estimator,
@@ -69,7 +69,7 @@ def check_fit_params(
 
 def refuse_row_numbers(inner: Estimator, rows: QueryRows, is_precomputed: bool) -> None:
     """Raise for what refers to rows by number or order, as rows are moved to their queries."""
-    params, n_rows = settings_of(inner) | rows.params, count_rows(rows.y)
+    params, n_rows = settings_of(inner) | rows.params, rows.y.shape[0]
     refused = [name for name, value in params.items() if _counts_rows(name, value, n_rows)]
     if is_precomputed:
         refused.append("A precomputed X")

@@ -412,7 +412,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
     @property
     def __name__(self) -> str:
         # what scikit-learn's curve displays label their axis with
-        name, k = self.measure.name, getattr(self.measure, "k", None)
+        name, k = self.measure.name, self.measure.k
         return name if k is None else f"{name}@{k}"
 
     def score(

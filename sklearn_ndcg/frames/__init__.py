@@ -199,7 +199,7 @@ def ndcg_score(
         columns["sample_weight"] = sample_weight
     measure, table = _open(ndcg_score, frame, columns, k, options, working_memory)
     task = table.task(_parts.sum_part, measure, {"k": k, **options})
-    wrong: list[_parts.WrongPart] = []
+    wrong: list[_parts.WrongRows] = []
     totals: list[Totals] = []
     n_queries = n_single = n_undefined = 0
     for result in table.run(task):

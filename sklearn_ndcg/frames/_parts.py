@@ -15,7 +15,7 @@ import numpy as np
 
 from sklearn_ndcg._checks import Mask, Numbers
 from sklearn_ndcg._metrics.measure import NDCG
-from sklearn_ndcg._metrics.rankings import Rankings, WrongRows, counted, rankings_of
+from sklearn_ndcg._metrics.rankings import Fault, Rankings, counted, rankings_of
 from sklearn_ndcg._metrics.values import Totals, Values
 from sklearn_ndcg._rows.grouping import Grouping
 from sklearn_ndcg._rows.ids import first_rows
@@ -30,25 +30,15 @@ RESULT_COLUMNS = {"n_documents": nw.Int64(), "dcg": _REAL, "ideal_dcg": _REAL, "
 _NOT_IN_NUMPY = (nw.Decimal, nw.Int128, nw.UInt128)
 
 
-class WrongPart(NamedTuple):
-    """Rows of a part that cannot be scored: how many, and the message of the error.
+class WrongRows(NamedTuple):
+    """Rows of a part that cannot be scored: how many, and why.
 
-    `query` has the first of them; it is empty if rows lack the id of their query. Between `before`
-    and `after` the rows are described.
+    `query` has the first of them; it is empty if rows lack the id of their query.
     """
 
     n: int
     query: str
-    what: str
-    plural: str
-    before: str
-    after: str
-
-    @classmethod
-    def of(cls, wrong: WrongRows, grouping: Grouping) -> WrongPart:
-        """Count wrong rows, and name the query of the first."""
-        query = _query_of_first(wrong.mask, grouping)
-        return cls(int(np.count_nonzero(wrong.mask)), query, *wrong[1:])
+    fault: Fault
 
 
 class PartRankings(Rankings):
@@ -74,7 +64,7 @@ class PartTotals(NamedTuple):
     n_queries: int = 0
     n_single: int = 0
     n_undefined: int = 0
-    wrong: tuple[WrongPart, ...] = ()
+    wrong: tuple[WrongRows, ...] = ()
 
 
 class QueryTable(NamedTuple):
@@ -125,8 +115,10 @@ def sum_part(columns: Columns, measure: NDCG, rows: Native) -> PartTotals:
     if missing:
         return PartTotals(len(table), wrong=(missing,))
     rankings = _rankings(table, keys, columns, sort_ids=False)
-    every = rankings.wrong_rows(measure)
-    wrong = tuple(WrongPart.of(rows, rankings.grouping) for rows in every)
+    wrong = tuple(
+        WrongRows(int(np.count_nonzero(mask)), _query_of_first(mask, rankings.grouping), fault)
+        for mask, fault in rankings.wrong_rows(measure)
+    )
     if wrong:
         return PartTotals(len(table), wrong=wrong)
     values = rankings.evaluate(measure, check_ids=False)
@@ -147,7 +139,7 @@ def score_part(columns: Columns, measure: NDCG, rows: Native) -> QueryTable:
         refuse_wrong_rows([missing])
     rankings = _rankings(table, ids, columns)
     judged = rankings.judged if measure.unjudged == "omit" else None
-    masks = [wrong.mask for wrong in rankings.wrong_rows(measure)]
+    masks = [mask for mask, _ in rankings.wrong_rows(measure)]
     invalid = np.any(masks, axis=0) if masks else np.zeros(len(table), dtype=bool)
     if masks:  # any valid values will do, as the results of these queries are null
         rankings = rankings.ignoring(invalid)
@@ -176,31 +168,28 @@ def score_part(columns: Columns, measure: NDCG, rows: Native) -> QueryTable:
     return QueryTable(len(table), n_single, n_undefined, _with_results(keys, results))
 
 
-def refuse_wrong_rows(wrong: Sequence[WrongPart]) -> NoReturn:
+def refuse_wrong_rows(wrong: Sequence[WrongRows]) -> NoReturn:
     """Raise for the wrong rows of parts, with the number of the first kind in all parts."""
-    first, n = wrong[0], 0
-    for part in wrong:
-        n += part.n if part.what == first.what else 0
-    null = " A null is read as NaN." if "NaN" in first.what else ""
-    rows = counted(n, first.what, first.plural, first.query)
-    raise ValueError(first.before + rows + first.after + null)
+    fault = wrong[0].fault
+    n = sum(rows.n for rows in wrong if rows.fault.what == fault.what)
+    null = " A null is read as NaN." if "NaN" in fault.what else ""
+    raise ValueError(fault.message(counted(n, fault.what, fault.plural, wrong[0].query)) + null)
 
 
-def _missing_ids(keys: list[Series], columns: Columns) -> WrongPart | None:
+def _missing_ids(keys: list[Series], columns: Columns) -> WrongRows | None:
     """The rows without an id, in one of the columns of ids."""
     incomplete = [key for key in keys if key.null_count()]
     if not incomplete:
         return None
     missing = np.any([key.is_null().to_numpy() for key in incomplete], axis=0)
     names = ", ".join(columns["groups"])
-    return WrongPart(
-        n=int(np.count_nonzero(missing)),
-        query="",
-        what="missing id",
-        plural="missing ids",
+    fault = Fault(
+        "missing id",
+        "missing ids",
         before=f"groups ({names}) has ",
         after=". Leave their rows out, or give each an id.",
     )
+    return WrongRows(int(np.count_nonzero(missing)), "", fault)
 
 
 def _rankings(

@@ -184,18 +184,11 @@ def compare_rankers(
     effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses.
     """
     measure = measure_of(compare_rankers, metric, k, options)
-    inference = Inference(
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-        random_state=random_state,
-        test=test,
-    )
+    inference = Inference(confidence_level, n_resamples, random_state, test=test)
     rankers = rankings_of_rankers(y_true, y_scores, groups, sample_weight, least=2)
     refuse_reordered(y_true=y_true, clusters=clusters)
-    for rankings in rankers.values():
-        measure = rankings.as_read(measure)
     design = Design(
-        measure=measure,
+        limits=measure.limits,
         rankers=list(rankers),
         baseline=baseline,
         margin=margin,
@@ -203,7 +196,7 @@ def compare_rankers(
     )
     sample = Sample.of([*rankers.values()], measure, clusters)
     result = design.compare(sample)
-    warn_of_shares(rankers, measure)
+    warn_of_shares(rankers, sample.measure)
     return result
 
 

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_ndcg import _show
 from sklearn_ndcg._checks import Floats, is_integer
 from sklearn_ndcg._lists.rows import Rows
-from sklearn_ndcg._metrics.choices import check_curve_cutoffs, known_options
+from sklearn_ndcg._metrics.choices import known_options
 from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions
-from sklearn_ndcg._metrics.rankings import Rankings, queries_of_rankers, rankings_of
+from sklearn_ndcg._metrics.rankings import Rankings, queries_of, rankings_of
 from sklearn_ndcg._metrics.values import Queries, mean_curve
 from sklearn_ndcg._rows.columns import column_names, count_rows, take_rows
 from sklearn_ndcg._rows.label_texts import label_text
@@ -226,7 +226,7 @@ class NDCGDisplay:
         groups : array-like of shape (n_documents,), default=None
             The query id of each row. Ignored if `group_by` says where in X they are.
 
-        group_by : str, int, callable or list of names, default=None
+        group_by : str, callable or list of names, default=None
             Where in X the query ids are; takes precedence over `groups`.
 
         response_method : str or sequence of str, default="auto"
@@ -293,7 +293,7 @@ class NDCGDisplay:
         groups : array-like of shape (n_documents,), default=None
             The query id of each row. Ignored if `group_by` says where in X they are.
 
-        group_by : str, int, callable or list of names, default=None
+        group_by : str, callable or list of names, default=None
             Where in X the query ids are; takes precedence over `groups`.
 
         response_method : str or sequence of str, default="auto"
@@ -442,21 +442,16 @@ class NDCGDisplay:
     ) -> NDCGDisplay:
         """Draw a curve for each ranker of each fold; it stays flat after its longest query."""
         drawing = {option: options.pop(option) for option in _DRAWING & options.keys()}
-        measure = NDCG(**options)
+        last = int(k) if is_integer(k) and k >= 1 else None
+        measure = NDCG(k=last, **options)
         curves: list[Queries] = []
         for rankers in folds:
-            for rankings in rankers:
-                measure = rankings.as_read(measure)
-            queries = queries_of_rankers(rankers, measure)
-            rankers[0].check_ids(queries[0])
+            measure, queries = queries_of(rankers, measure)
             curves += queries
         longest = max(curves, key=lambda queries: queries.longest)
-        last = k if is_integer(k) and k >= 1 else None
         if last is not None:
-            folds[0][0].curve_cutoffs(np.array([last]), longest)  # raises beyond what was read
-            k = range(1, min(int(last), longest.longest) + 1)
-        checked = folds[0][0].curve_cutoffs(check_curve_cutoffs(k), longest)
-        cutoffs = np.unique(checked)
+            k = range(1, min(last, longest.longest) + 1)
+        cutoffs = np.unique(folds[0][0].curve_cutoffs(k, longest))
         means = [mean_curve(measure.at_cutoffs(q, cutoffs), len(cutoffs)) for q in curves]
         n_rankers = len(curves) // len(folds)  # whose undefined queries are the same
         for (_, n), curve in zip(means[::n_rankers], curves[::n_rankers], strict=True):

@@ -13,7 +13,7 @@ from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, Floats, Ints, Weights
 from sklearn_ndcg._kernels.sums import weighted_means
 from sklearn_ndcg._lists.rows import Rows
-from sklearn_ndcg._metrics.measure import NDCG, Measure, NDCGOptions
+from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions
 from sklearn_ndcg._metrics.rankings import rankings_of
 from sklearn_ndcg._metrics.values import Queries
 from sklearn_ndcg._rows.labels import refuse_reordered
@@ -157,19 +157,13 @@ def ndcg_interval(
     0.0093...
     """
     measure = measure_of(ndcg_interval, metric, k, options)
-    inference = Inference(
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-        random_state=random_state,
-        method=method,
-    )
+    inference = Inference(confidence_level, n_resamples, random_state, method=method)
     refuse_reordered(y_true=y_true, clusters=clusters)
     rankings = rankings_of(y_true, y_score, groups, sample_weight)
-    measure = rankings.as_read(measure)
     sample = Sample.of([rankings], measure, clusters)
-    _warn_of_equal_values(sample, measure)
+    _warn_of_equal_values(sample)
     (generator,) = inference.generators(0)
-    return _interval(measure, inference, sample, generator)
+    return _interval(sample, inference, generator)
 
 
 def ndcg_by_segment(
@@ -280,21 +274,15 @@ def ndcg_by_segment(
     if segments is None:
         raise ValueError("segments is None: pass one id per row, or several columns of ids.")
     measure = measure_of(ndcg_by_segment, metric, k, options)
-    inference = Inference(
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-        random_state=random_state,
-        method=method,
-    )
+    inference = Inference(confidence_level, n_resamples, random_state, method=method)
     refuse_reordered(y_true=y_true, segments=segments)
     rankings = rankings_of(y_true, y_score, groups, sample_weight)
-    measure = rankings.as_read(measure)
     sample, samples = Sample.with_segments(rankings, measure, segments)
-    _warn_of_equal_values(sample, measure)
+    _warn_of_equal_values(sample)
     _sample.warn_of_weak_segments(samples)
     generators = inference.generators(len(samples))
     overall, *intervals = (
-        _interval(measure, inference, one, generator)
+        _interval(one, inference, generator)
         for one, generator in zip([sample, *samples.values()], generators, strict=True)
     )
     means = np.array([interval.mean for interval in intervals])
@@ -311,15 +299,15 @@ def ndcg_by_segment(
     )
 
 
-def _warn_of_equal_values(sample: Sample, measure: Measure) -> None:
+def _warn_of_equal_values(sample: Sample) -> None:
     """Warn if most queries have one value, and fewer than ten another."""
     values, weight = sample.cluster_means(sample.values)
     units = "queries" if sample.clusters is None else "clusters"
     value, n_others = _statistics.commonest(values[0])
     if not n_others:
         _checks.warn(
-            f"All {len(weight)} {units} have the {measure.label()} {value:.4g}: the interval "
-            "is a point."
+            f"All {len(weight)} {units} have the {sample.measure.label()} {value:.4g}: the "
+            "interval is a point."
         )
     elif n_others < _sample.LEAST and not _sample.are_too_few(weight):
         _checks.warn(
@@ -328,20 +316,19 @@ def _warn_of_equal_values(sample: Sample, measure: Measure) -> None:
         )
 
 
-def _interval(
-    measure: Measure, inference: Inference, sample: Sample, generator: np.random.Generator
-) -> NDCGInterval:
+def _interval(sample: Sample, inference: Inference, generator: np.random.Generator) -> NDCGInterval:
     """The mean of a sample with its interval, which is nan for fewer than two queries."""
     value, error, bounds = np.nan, np.nan, np.full(2, np.nan)
     n_units = len(sample.unit_weights)
     if n_units:
         value = float(weighted_means(sample.values, sample.weight)[0])
     if n_units > 1:
-        bounds, error = _bounds(value, sample, generator, inference)
+        bounds, error = _bounds(value, sample, inference, generator)
+    bounds = np.clip(bounds, *sample.measure.limits)
     return NDCGInterval(
-        metric=measure.label(),
+        metric=sample.measure.label(),
         mean=value,
-        confidence_interval=ConfidenceInterval(*np.clip(bounds, *measure.limits).tolist()),
+        confidence_interval=ConfidenceInterval(*bounds.tolist()),
         standard_error=error,
         n_queries=len(sample.weight),
         n_clusters=n_units,
@@ -352,7 +339,7 @@ def _interval(
 
 
 def _bounds(
-    value: float, sample: Sample, generator: np.random.Generator, inference: Inference
+    value: float, sample: Sample, inference: Inference, generator: np.random.Generator
 ) -> tuple[Floats, float]:
     """The bounds of the interval around a value, and the standard error."""
     levels, clustered = tails(inference.confidence_level), sample.clusters is not None

@@ -191,16 +191,11 @@ def compare_models(
     """
     _check_arguments(models, scoring, params)
     design = Design(
-        measure=scoring.measure,
+        limits=scoring.measure.limits,
         rankers=list(models),
         baseline=baseline,
         margin=margin,
-        inference=Inference(
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            random_state=random_state,
-            test=test,
-        ),
+        inference=Inference(confidence_level, n_resamples, random_state, test=test),
     )
     refuse_reordered(X=X, y=y, groups=groups, clusters=clusters)
     metadata, routed = dict(params or {}), {}
@@ -221,7 +216,7 @@ def compare_models(
     if ids is None:
         sample = replace(sample, labels=rows[sample.labels])
     result = design.compare(sample)
-    warn_of_shares(rankers, scoring.measure)
+    warn_of_shares(rankers, sample.measure)
     return result
 
 

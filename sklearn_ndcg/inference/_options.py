@@ -22,7 +22,7 @@ from sklearn_ndcg.inference._statistics import Method, Test
 Metric = Callable[..., Any]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Inference:
     """The level of intervals, how they and p-values are computed, and what draws the resamples."""
 

@@ -14,7 +14,6 @@ from scipy.special import stdtr, stdtrit
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._kernels.sums import weighted_means
-from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg.inference import _statistics
 from sklearn_ndcg.inference._options import Inference
 from sklearn_ndcg.inference._results import Comparison, ConfidenceInterval
@@ -83,9 +82,9 @@ class PairStatistics(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Design:
-    """What is compared, and how."""
+    """What is compared, and how; values lie between the limits."""
 
-    measure: Measure
+    limits: tuple[float, float]
     rankers: list[Any]
     baseline: Any
     margin: float | None
@@ -95,7 +94,7 @@ class Design:
         baseline, rankers, margin = self.baseline, self.rankers, self.margin
         if baseline is not None and not (isinstance(baseline, Hashable) and baseline in rankers):
             raise ValueError(f"baseline must be one of the rankers {rankers}, got {baseline!r}.")
-        highest = self.measure.limits[1]
+        highest = self.limits[1]
         if margin is not None and not (_checks.is_number(margin) and 0 < float(margin) < highest):
             between = "between 0 and 1" if highest == 1 else "above 0"
             raise ValueError(f"margin must be a number {between}, got {margin!r}.")
@@ -109,7 +108,7 @@ class Design:
         """Compare the rankers on the queries of a sample."""
         inference, names = self.inference, self.rankers
         (generator,) = inference.generators(0)
-        low, high = self.measure.limits
+        low, high = self.limits
         means = weighted_means(sample.values, sample.weight)
         unit_values, unit_weights = sample.cluster_means(sample.values)
         _, errors, _ = _statistics.mean_and_error(unit_values, unit_weights)
@@ -126,7 +125,7 @@ class Design:
             noninferiority = stdtr(df, -_statistics.t_statistic(lost, pairs.standard_error))
             verdict = _verdicts(interval, self.margin)
         return Comparison(
-            metric=self.measure.label(),
+            metric=sample.measure.label(),
             mean=dict(zip(names, means.tolist(), strict=True)),
             interval=_interval_around(means, errors * width, low, high),
             baseline=self.baseline,

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn_ndcg._checks import Floats, Ids, Ints, warn
 from sklearn_ndcg._lists.rows import UNJUDGED
 from sklearn_ndcg._metrics.measure import Measure
-from sklearn_ndcg._metrics.rankings import ListRankings, Rankings, queries_of_rankers
+from sklearn_ndcg._metrics.rankings import ListRankings, Rankings, queries_of
 from sklearn_ndcg._metrics.values import refuse_weights_of_0
 from sklearn_ndcg._rows.grouping import as_python
 from sklearn_ndcg._rows.label_texts import shown_labels
@@ -30,10 +30,11 @@ LEAST = 10  # queries or clusters; below it a warning says that an interval is u
 class Sample:
     """Values of rankers (rows) for scored queries (columns), with the weights of these queries.
 
-    `clusters` has the number of each query's cluster, or is None if all are independent.
-    `left_out` has the reasons, for lists.
+    `measure` is that of the values, as the rows were read. `clusters` has the number of each
+    query's cluster, or is None if all are independent. `left_out` has the reasons, for lists.
     """
 
+    measure: Measure
     values: Floats
     weight: Floats
     labels: Ids
@@ -63,12 +64,19 @@ class Sample:
     def _of_all(cls, rankers: Sequence[Rankings], measure: Measure, clusters: Any) -> Sample:
         """All queries; those that cannot be scored have the weight 0."""
         rankings = rankers[0]  # rankers share queries and weights
-        values, weight = _values_and_weights(rankers, measure)
+        measure, queries = queries_of(rankers, measure)
+        of_rankers = list(map(measure.values, queries))
+        weight, rule = of_rankers[0].weight, of_rankers[0].undefined_rule
+        if not weight.any():
+            refuse_weights_of_0()
+        is_undefined = np.any([each.undefined for each in of_rankers], axis=0)
+        rule.report(int(np.count_nonzero(is_undefined)), len(weight))
+        values = np.array([each.filled() for each in of_rankers])
         weight = scored_weights(values.max(axis=0), weight)
         cluster_of = None
         if clusters is not None:
             _, cluster_of = rankings.labels_of_queries(clusters, "clusters", weight)
-        return cls(values, weight, rankings.grouping.labels, cluster_of, 0)
+        return cls(measure, values, weight, rankings.grouping.labels, cluster_of, 0)
 
     def _scored(self, rankings: Rankings) -> Sample:
         """Those of all queries that have a weight, if these are enough."""
@@ -91,10 +99,14 @@ class Sample:
         if self.clusters is not None:
             numbers, clusters = np.unique(self.clusters[kept], return_inverse=True)
             clusters = None if len(numbers) == len(weight) else clusters
-        values, labels = self.values[:, kept], self.labels[kept]
-        n_left_out = len(members) - len(kept)
-        weight = weight / weight.max(initial=0)
-        return Sample(values, weight, labels, clusters, n_left_out)
+        return replace(
+            self,
+            values=self.values[:, kept],
+            weight=weight / weight.max(initial=0),
+            labels=self.labels[kept],
+            clusters=clusters,
+            n_left_out=len(members) - len(kept),
+        )
 
     @property
     def unit_weights(self) -> Floats:
@@ -108,19 +120,6 @@ class Sample:
         if self.clusters is None:
             return values, self.weight
         return by_cluster(values, self.weight, self.clusters)
-
-
-def _values_and_weights(rankers: Sequence[Rankings], measure: Measure) -> tuple[Floats, Floats]:
-    """The values of a sample, nan where a query is left out, and the weights of all queries."""
-    queries = queries_of_rankers(rankers, measure)
-    rankers[0].check_ids(queries[0])
-    values = list(map(measure.values, queries))
-    weight = values[0].weight
-    if not weight.any():
-        refuse_weights_of_0()
-    n_undefined = np.count_nonzero(np.any([of_ranker.undefined for of_ranker in values], axis=0))
-    measure.undefined_rule.report(int(n_undefined), len(weight))
-    return np.array([of_ranker.filled() for of_ranker in values]), weight
 
 
 def scored_weights(values: Floats, weight: Floats) -> Floats:

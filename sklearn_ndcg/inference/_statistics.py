@@ -70,9 +70,10 @@ def mean_and_error(values: Floats, weight: Floats) -> tuple[Floats, Floats, Floa
     means = weighted_means(values, weight)
     # the jackknife, from how far the mean moves if a value is left out: s / sqrt(n) if weights are
     # equal; docs/design/evidence.md compares it with other errors if they are not
-    moves = (values - _means_of_others(values, weight)) * weight / weight.sum()
-    squares = ((values - means[:, np.newaxis]) ** 2 * weight).sum(axis=1)
     weight_of_others = _sums_of_others(weight)
+    means_of_others = _sums_of_others(values * weight) / weight_of_others
+    moves = (values - means_of_others) * weight / weight.sum()
+    squares = ((values - means[:, np.newaxis]) ** 2 * weight).sum(axis=1)
     errors, deviations = _deviations((moves**2).sum(axis=1), squares, weight, weight_of_others)
     deviations[deviations <= _ROUNDING * np.abs(means)] = 0  # all values are equal
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -152,7 +153,7 @@ def bca_levels(
         variance, cube = ((deviations**power * weight).sum() / weight.sum() for power in (2, 3))
         acceleration = cube / variance**1.5 * (weight**3).sum() / (weight**2).sum() ** 1.5 / 6
     else:
-        leave_one_out = _means_of_others(values, weight)
+        leave_one_out = _sums_of_others(values * weight) / _sums_of_others(weight)
         skew = leave_one_out.mean() - leave_one_out
         skew /= np.abs(skew).max()  # whose cubes may be too small
         acceleration = (skew**3).sum() / (6 * (skew**2).sum() ** 1.5)
@@ -229,11 +230,6 @@ def _in_chunks(draw: Callable[[range], NDArray[Any]], n_resamples: int, step: in
     """Results of `draw` for all resamples, drawn `step` at a time, or one if that is 0."""
     resamples, step = range(n_resamples), max(1, step)
     return np.concatenate([draw(resamples[at : at + step]) for at in resamples[::step]])
-
-
-def _means_of_others(values: Floats, weight: Floats) -> Floats:
-    """For each value the weighted mean of all others in its row."""
-    return _sums_of_others(values * weight) / _sums_of_others(weight)
 
 
 def _sums_of_others(terms: Floats) -> Floats:

@@ -293,5 +293,12 @@ def test_clusters_are_refused(clusters, message):
 def test_scores_of_one_ranker_in_another_order_are_refused():
     groups = pd.Series(np.repeat(np.arange(40), 12))
     scores = {"a": S.ravel(), "b": pd.Series(S.ravel())[::-1]}
-    with pytest.raises(ValueError, match="y_score and groups have the same labels"):
+    with pytest.raises(ValueError, match=r"y_scores\['b'\] and groups have the same labels"):
+        compare_rankers(Y.ravel(), scores, groups=groups)
+
+
+def test_scores_of_two_rankers_in_different_orders_are_refused():
+    groups, in_order = np.repeat(np.arange(40), 12), pd.Series(S.ravel())
+    scores = {"a": in_order, "b": in_order[::-1]}
+    with pytest.raises(ValueError, match=r"y_scores\['a'\] and y_scores\['b'\] have the same"):
         compare_rankers(Y.ravel(), scores, groups=groups)

@@ -30,6 +30,18 @@ def test_dcg_is_the_sum_of_gain_times_discount(kernels, ties, ranked):
     np.testing.assert_array_equal(found, [*expected, [0, 0, 0]])
 
 
+@pytest.mark.parametrize("cutoffs", [np.array([1, 4]), np.array([9])])
+def test_a_discount_that_lacks_a_rank_is_refused(kernels, cutoffs):
+    rest = STARTS, LENGTHS, DISCOUNT[:3], cutoffs
+    with pytest.raises(IndexError, match="discount has 3 of 4 ranks"):
+        kernels.dcg(GAIN, SCORE, *rest, TIES["average"], NO_TABLE)
+    with pytest.raises(IndexError, match="discount has 3 of 4 ranks"):
+        kernels.ideal_dcg(GAIN, *rest, NO_TABLE)
+    of_queries = np.array([[1], [4], [1]])
+    with pytest.raises(IndexError, match="discount has 3 of 4 ranks"):
+        kernels.ideal_dcg(GAIN, *rest[:3], of_queries, NO_TABLE)
+
+
 @pytest.mark.parametrize("n", [33, 34, 64, 65, 129, 300])
 def test_nearly_sorted_scores_are_sorted(kernels, n):
     """Runs are merged in halves, of which a document or two are not in order."""

@@ -10,7 +10,7 @@ from helpers import graded_rows
 from sklearn_ndcg import from_lists, ndcg_samples
 from sklearn_ndcg._metrics.measure import NDCG
 from sklearn_ndcg._metrics.rankings import (
-    queries_of_rankers,
+    queries_of,
     rankings_of,
     rankings_of_lists,
     rankings_of_several,
@@ -33,7 +33,7 @@ def test_rows_that_are_read_once_serve_every_ranker(unjudged):
     rankers = list(rankings_of_several(y, scores, query).values())
     options = {"unjudged": unjudged, "undefined": 0.5, "k": 3}
     measure = NDCG(**options)
-    queries = queries_of_rankers(rankers, measure)
+    measure, queries = queries_of(rankers, measure)
     assert queries[0].gain is queries[1].gain
     for rankings, shared, score in zip(rankers, queries, scores.values(), strict=True):
         expected = ndcg_samples(y, score, groups=query, **options)
@@ -56,12 +56,12 @@ def test_rows_say_what_is_wrong_with_them(argument):
     value, message = WRONG[argument]
     data = {"y_true": [1, 2, 0], "y_score": [3, 2, 1], "groups": [1, 1, 1]} | {argument: value}
     rankings = rankings_of(**data)
-    wrong = next(rankings.wrong_rows(NDCG()))
-    assert wrong.mask.tolist() == [False, True, False]
+    wrong, _ = next(rankings.wrong_rows(NDCG()))
+    assert wrong.tolist() == [False, True, False]
     with pytest.raises(ValueError, match=re.escape(message)):
         rankings.evaluate(NDCG())
     if argument != "sample_weight":
-        others = rankings.ignoring(wrong.mask)
+        others = rankings.ignoring(wrong)
         assert not list(others.wrong_rows(NDCG(unjudged="zero")))
         assert others.judged.tolist() == [True, False, True]
 
