@@ -118,7 +118,8 @@ class GainTable:
     def of(cls, table: object) -> GainTable:
         """Check a sequence of gains."""
         # not a pandas Series: whether its index is meant as grades would be a guess
-        gains = list(table) if isinstance(table, list | tuple | range | np.ndarray) else []
+        is_array = isinstance(table, np.ndarray) and table.ndim == 1
+        gains = list(table) if is_array or isinstance(table, list | tuple | range) else []
         if not gains or not all(_checks.is_number(gain) and isfinite(gain) for gain in gains):
             raise ValueError(
                 "gain must be finite numbers, one for each of the grades 0, 1, 2, ..., in a list "

@@ -149,7 +149,7 @@ class DCG:
         if not (self.gain is None or isinstance(self.gain, str | GainTable) or callable(self.gain)):
             set_field("gain", GainTable.of(self.gain))
         choices.check(self)
-        if log_base != 2:
+        if not (_checks.is_number(log_base) and log_base == 2):
             set_field("discount", choices.discount_to_base(log_base, self.discount))
         if not isinstance(self.ignore_ties, bool | np.bool_):
             raise ValueError(f"ignore_ties must be True or False, got {self.ignore_ties!r}.")

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_consistent_length
 
 from sklearn_ndcg import _show
 from sklearn_ndcg._checks import Floats, is_integer
@@ -322,14 +323,15 @@ class NDCGDisplay:
                 "cross_validate with return_estimator=True and return_indices=True."
             )
         data = (X, y, groups, options.pop("sample_weight", None))
+        check_consistent_length(*data)
         sets = {part: list(map(row_numbers, rows)) for part, rows in cv_results["indices"].items()}
-        n_rows, counts = 1 + max(map(np.max, chain(*sets.values()))), [count_rows(X), count_rows(y)]
+        n_rows, n_passed = 1 + max(map(np.max, chain(*sets.values()))), count_rows(X)
         # splits that draw rows may leave out the last ones
         is_exact = any(sum(map(len, fold)) == n_rows for fold in zip(*sets.values(), strict=True))
-        if counts[0] != counts[1] or counts[0] < n_rows or (is_exact and counts[0] > n_rows):
+        if n_passed < n_rows or (is_exact and n_passed > n_rows):
             raise ValueError(
-                f"X and y must have the {n_rows} rows of the folds, but have {counts}. If no fold "
-                f"has any of the last rows, pass X[:{n_rows}] and y[:{n_rows}]."
+                f"X and y must have the {n_rows} rows of the folds, but have {n_passed}. If no "
+                f"fold has any of the last rows, pass X[:{n_rows}] and y[:{n_rows}]."
             )
         scorer = make_ndcg_scorer(group_by=group_by, response_method=response_method)
         folds = []

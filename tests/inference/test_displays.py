@@ -251,12 +251,14 @@ def test_x_and_y_with_other_rows_than_the_folds_raise():
     X, y, query = np.ones((9, 1)), np.ones(9), np.arange(9) // 2
     results = results_of(np.arange(2, 8))  # no fold has the first rows
     from_cv_results(results, X[:8], y[:8], groups=query[:8])
-    with pytest.raises(ValueError, match=r"the 8 rows of the folds, but have \[8, 9\]"):
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[8, 9, 9\]"):
         from_cv_results(results, X[:8], y, groups=query)
-    with pytest.raises(ValueError, match=r"the 8 rows of the folds, but have \[7, 7\]"):
+    with pytest.raises(TypeError, match="sequence or array-like"):
+        from_cv_results(results, X[:8], y[:8], groups=5)
+    with pytest.raises(ValueError, match="the 8 rows of the folds, but have 7"):
         from_cv_results(results, X[:7], y[:7], groups=query[:7])
     results["indices"]["train"] = [np.arange(2)]  # every row of those that were split is in a set
-    with pytest.raises(ValueError, match=r"the 8 rows of the folds, but have \[9, 9\]"):
+    with pytest.raises(ValueError, match="the 8 rows of the folds, but have 9"):
         from_cv_results(results, X, y, groups=query)
 
 

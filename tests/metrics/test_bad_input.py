@@ -157,9 +157,9 @@ def test_arguments_that_do_not_go_together(name):
 
 VALUES = {  # that an option refuses by its name, with what was found
     "k": [0, 5.0, True, "all", [1, 2]],
-    "gain": ["exp", None, ["0", "1"], [], [0, NAN], {0, 1, 2}],
+    "gain": ["exp", None, ["0", "1"], [], [0, NAN], {0, 1, 2}, np.array(5)],
     "discount": ["log2", 2],
-    "log_base": [1, "e", INF, 10**400],
+    "log_base": [1, "e", INF, 10**400, np.array([2.0, 2.0])],
     "ties": ["random"],
     "ignore_ties": ["yes"],
     "unjudged": ["drop"],
