@@ -3,11 +3,13 @@
 import doctest
 import inspect
 import re
+import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
-from sklearn import metrics
-from sklearn.model_selection import GroupKFold, KFold, cross_val_score
+from sklearn import clone, metrics
+from sklearn.model_selection import GroupKFold, KFold, cross_val_score, train_test_split
 
 from sklearn_ndcg import QueryLeakWarning, make_ndcg_scorer
 
@@ -71,6 +73,19 @@ def test_the_comparison_prints_as_shown(first_lines):
     assert str(first_lines["result"]) == shown
 
 
+@pytest.mark.ci
+def test_a_test_set_of_rows_gives_as_much_as_is_said(first_lines):
+    X, y, query, search = (first_lines[name] for name in ("X", "grade", "query", "search"))
+    train, test = train_test_split(np.arange(len(X)), random_state=0)
+    cut = clone(search).fit(X.iloc[train], y.iloc[train], groups=query[train])
+    scorer = make_ndcg_scorer(k=10, group_by="query", undefined=0.0)
+    (said,) = re.findall(r"`train_test_split` .*?(0\.\d\d)", README)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = scorer(cut, X.iloc[test], y.iloc[test])
+    assert found == pytest.approx(float(said), abs=0.01 if SAME_FOLDS else 0.05)
+
+
 CLAIMING = ["README", "docs/index", "docs/what_is_ndcg", "docs/traps", "docs/evidence",
             "docs/tuning", "docs/whose_ndcg"]  # fmt: skip
 
@@ -79,7 +94,8 @@ CLAIMING = ["README", "docs/index", "docs/what_is_ndcg", "docs/traps", "docs/evi
 def test_numbers_in_prose_are_computed_on_the_page(page):
     """Those that no output shows are in a comment of the page, which doctest runs, too."""
     text = (ROOT / f"{page}.md").read_text(encoding="utf-8")
-    if page == "README":  # its picture and the caption are tested above
+    if page == "README":  # its split, its picture and the caption are tested above
+        text = re.sub(r"`train_test_split`.*", "", text)
         text = re.sub(r"<picture>.*?(?=\n\nTwo libraries)", "", text, flags=re.DOTALL)
     run = "".join(re.findall(r"```python\n.*?```|<!--\n>>>.*?-->", text, re.DOTALL))
     prose = re.sub(r"```.*?```|<!--.*?-->|\|.*?\|\n|`.*?`", "", text, flags=re.DOTALL)
