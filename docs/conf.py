@@ -175,6 +175,11 @@ def prepare_sources(app):
         (generated / f"{library}.inv").write_bytes(head.encode() + body)
 
 
+def show_blocks_of_site(app, page, source):
+    """Show what Markdown pages keep in comments, as others show the directives themselves."""
+    source[0] = re.sub(r"<!-- site\n(.*?)-->", r"\1", source[0], flags=re.DOTALL)
+
+
 def follow_theme(app, doctree):
     """Let pictures follow the switch of the site; <picture> follows the reader's system."""
     for node in list(doctree.findall(nodes.raw)):
@@ -281,6 +286,7 @@ def setup(app):
     app.add_html_math_renderer("mathml", (write_mathml, None), (write_mathml, None))
     for function in (follow_theme, offer_files):  # before Sphinx collects images and downloads
         app.connect("doctree-read", function, priority=400)
+    app.connect("source-read", show_blocks_of_site)
     app.connect("doctree-read", fix_page)
     app.connect("doctree-read", link_names)
     app.connect("html-page-context", break_names)
