@@ -73,8 +73,8 @@ def from_lists(
         An id that is twice in a list, for example if lists were merged or chunks have the id of
         their document, is an error; or its later positions are removed, and later documents move
         up ("omit"); or these positions stay, with a gain of 0 whatever gain relevance 0 has
-        ("zero"). They are judged, and go under ``unjudged="omit"``, as the first one does, and add
-        nothing to the ideal. An id that is twice in a collection of relevant ids is an error, or
+        ("zero"). Under ``unjudged="omit"`` a repeated id is kept or removed with its first
+        occurrence; it adds nothing to the ideal. An id that is twice in a collection of relevant ids is an error, or
         counts once.
 
     Returns

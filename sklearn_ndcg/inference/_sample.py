@@ -88,7 +88,7 @@ class Sample:
         if isinstance(rankings, ListRankings):
             n = np.count_nonzero((weight == 0) & ~rankings.has_judgements())
             left_out = Counter(rankings.lists._left_out)
-            left_out.update({UNJUDGED: n, "nothing relevant, or no weight": sample.n_left_out - n})
+            left_out.update({UNJUDGED: n, "no relevant document or weight": sample.n_left_out - n})
             sample = replace(sample, n_left_out=left_out.total(), left_out=+left_out)
         return sample
 

@@ -138,7 +138,7 @@ def test_runs_have_the_values_and_means_of_pytrec_eval(k, unjudged):
 def test_left_out_counts_queries_by_reason():
     qrels, runs = judgements_and_runs(0)
     found = compare_runs(qrels, runs, undefined="omit", test="t")
-    assert found.left_out == {"nothing judged": 1, "nothing relevant, or no weight": 3}
+    assert found.left_out == {"nothing judged": 1, "no relevant document or weight": 3}
     assert found.n_left_out == 4
 
 
