@@ -273,7 +273,8 @@ def test_threads_get_the_same_numbers_and_leave_the_filters_of_warnings():
     names = [f"split{fold}_test_{name}" for fold in range(4) for name in scoring]
 
     def cells():
-        return [search.fit(X, y).cv_results_[name].tolist() for name in names]
+        results = search.fit(X, y).cv_results_
+        return [results[name].tolist() for name in names]
 
     expected = cells()
     with warnings.catch_warnings(), parallel_config(backend="threading", n_jobs=4):

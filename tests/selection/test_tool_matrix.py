@@ -27,6 +27,7 @@ SIMILAR = {  # tools that run like others
     "LearningCurveDisplay",
     "RandomizedSearchCV",
     "RidgeCV(cv=splits)",
+    "SequentialFeatureSelector",
     "ValidationCurveDisplay",
     "cross_validate",
     "permutation_test_score(groups=query)",
