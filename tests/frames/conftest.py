@@ -88,9 +88,9 @@ def engine(request):
     return Engine(request.param, request)
 
 
-@pytest.fixture(params=engines("polars lazy"))
+@pytest.fixture(params=engines("polars lazy", among=["polars lazy", "pandas", "pyspark"]))
 def any_engine(request):
-    """One engine, for what is computed from the rows of a part, which is the same for all."""
+    """For what is computed from the rows of a part, which is the same for all: one of a kind."""
     return Engine(request.param, request)
 
 
