@@ -4,8 +4,6 @@ Each entry takes rows in one of their forms, and options, and returns the mean o
 `test_one_number.py` reads `__all__` and signatures, and asks for an entry of every function.
 """
 
-import inspect
-
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -143,16 +141,3 @@ NEEDS = {"make_ndcg_scorer": "scored", "make_dcg_scorer": "scored"}
 NEEDS |= {"frames.ndcg_score": "frame", "frames.ndcg_by_query": "frame"}
 NEEDS |= {"inference.NDCGDisplay": "frame"}  # drawing takes time
 NO_RETRIEVED = {"ndcg_curve", "inference.NDCGDisplay"}
-
-
-def takes_options(function):
-    """Whether a function takes the options of a DCG or NDCG, or mappings of them."""
-    function = getattr(function, "from_predictions", function)
-    if not callable(function) or inspect.isclass(function):
-        return False
-    parameters = inspect.signature(function).parameters.values()
-    return any(
-        parameter.name in ("gain", "first")
-        or (parameter.kind is parameter.VAR_KEYWORD and "Options" in str(parameter.annotation))
-        for parameter in parameters
-    )

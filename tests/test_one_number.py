@@ -5,6 +5,7 @@ how its number is asked for; a new option, if its type is not made of names and 
 of its values here.
 """
 
+import inspect
 from functools import partial
 from itertools import product
 from types import UnionType
@@ -12,7 +13,7 @@ from typing import Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pytest
-from entries import DCGS, NDCGS, NEEDS, NO_RETRIEVED, Arrays, Given, reversed_scores, takes_options
+from entries import DCGS, NDCGS, NEEDS, NO_RETRIEVED, Arrays, Given, reversed_scores
 
 import sklearn_ndcg
 from sklearn_ndcg import frames, inference
@@ -78,6 +79,19 @@ class Lists:
 
 
 FORMS = {"arrays": shuffled, "matrix": Matrix}
+
+
+def takes_options(function):
+    """Whether a function takes the options of a DCG or NDCG, or mappings of them."""
+    function = getattr(function, "from_predictions", function)
+    if not callable(function) or inspect.isclass(function):
+        return False
+    parameters = inspect.signature(function).parameters.values()
+    return any(
+        parameter.name in ("gain", "first")
+        or (parameter.kind is parameter.VAR_KEYWORD and "Options" in str(parameter.annotation))
+        for parameter in parameters
+    )
 
 
 def test_every_function_that_takes_options_is_asked_for_its_number():

@@ -1,18 +1,32 @@
 """Engines of tables, a Spark session and a Dask cluster that the tests of this folder share."""
 
+import os
 import shutil
+import sys
+import warnings
 
 import pytest
 from frame_data import LAZY_FILES, engines
-from helpers import spark_session
 
 
 @pytest.fixture(scope="session")
 def spark():
+    """A Spark session of two cores."""
     if shutil.which("java") is None:
         pytest.skip("PySpark needs Java, and there is none")
-    pytest.importorskip("pyspark")
-    running = spark_session()
+    pyspark = pytest.importorskip("pyspark")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        running = (
+            pyspark.sql.SparkSession.builder.master("local[2, 2]")  # a task is tried twice
+            .config("spark.ui.enabled", "false")
+            .config("spark.driver.bindAddress", "127.0.0.1")
+            .config("spark.driver.host", "127.0.0.1")
+            .config("spark.sql.shuffle.partitions", "2")
+            .config("spark.sql.session.timeZone", "UTC")
+            .getOrCreate()
+        )
     yield running
     running.stop()
 
