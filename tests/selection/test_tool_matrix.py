@@ -31,6 +31,7 @@ SIMILAR = {  # tools that run like others
     "ValidationCurveDisplay",
     "cross_validate",
     "permutation_test_score(groups=query)",
+    "validation_curve",
 }
 CELLS = documented((pages.DOCS / "compatibility.md").read_text(encoding="utf-8"))
 
