@@ -278,7 +278,8 @@ def test_threads_get_the_same_numbers_and_leave_the_filters_of_warnings():
 
     expected = cells()
     with warnings.catch_warnings(), parallel_config(backend="threading", n_jobs=4):
-        assert cells() == expected
+        for _ in range(8):  # in one search, threads do not meet each time
+            assert cells() == expected
         # scikit-learn's own filters may be in another order
         assert UndefinedMetricWarning not in {category for _, _, category, *_ in warnings.filters}
 
