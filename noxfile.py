@@ -1,6 +1,7 @@
 """All checks, one session each: `nox -l` lists them, and `nox -s lint` runs one.
 
-`.ci/run` runs those with the tag `ci`, from top to bottom, and `.github/workflows` names others.
+`.ci/run` runs README's commands, of which one is the everyday suite, then those with the tag `ci`,
+from top to bottom. `.github/workflows` names others.
 Those that have no environment of their own use that of the session `newest`, which is kept;
 `nox -R -s doctests` uses it as it is, without installing the package again.
 """
@@ -19,7 +20,7 @@ nox.needs_version = ">=2025.11.12"
 PROJECT = nox.project.load_toml("pyproject.toml")
 *PYTHONS, FREE_THREADED = nox.project.python_versions(PROJECT)  # those of the classifiers
 BETWEEN = ["1.7", "1.8"]  # scikit-learns between the oldest and the newest
-ALL = ("-m", "not slow")  # the everyday suite, and what only CI runs
+ALL = ("-m", "not slow")  # the everyday suite, and what only CI runs: `-m ci`
 BIN = "Scripts" if os.name == "nt" else "bin"
 
 os.environ["CI"] = "true"  # each test draws as many examples as it asks for
@@ -53,8 +54,11 @@ def examples():
         path.as_posix(): path.read_text(encoding="utf-8")
         for path in sorted(Path("examples").glob("*.py"))
     }
+    readme = Path("README.md").read_text(encoding="utf-8")
     found = {}
     for path, text in texts.items():
+        if f"bin/python {path}" in readme:
+            continue  # .ci/run runs README's command
         if any(f"\nfrom {Path(path).stem} import" in other for other in texts.values()):
             continue  # a module of the others
         says = re.search(r"""pip install ['"](\.\[[a-z,]+\])['"]([a-z ]*)""", text)
@@ -89,10 +93,9 @@ def newest(session):
 
 @nox.session(tags=["ci"], python=False, requires=["newest"])
 def types(session):
-    """Check the types of the package, and those that its users see."""
+    """Check the types of the package; those that its users see are checked by `tests`."""
     in_newest(session, "mypy")
     in_newest(session, "basedpyright")
-    in_newest(session, "pytest", "-q", "-m", "ci", "tests/test_typing.py")
 
 
 @nox.session(tags=["ci"])
@@ -111,10 +114,10 @@ def build(session):
 
 @nox.session(tags=["ci"], python=False, requires=["newest"])
 def tests(session):
-    """Run all tests but slow ones: all engines, processes, clusters, numba. Needs Java."""
+    """Run what the everyday suite leaves out: engines, processes, clusters, numba. Needs Java."""
     if not shutil.which("java"):
         session.error("PySpark needs Java, and there is none")
-    in_newest(session, "pytest", "-q", "-n", "2", *ALL)
+    in_newest(session, "pytest", "-q", "-n", "2", "-m", "ci")
     in_newest(session, "python", "tests/tools/faults.py", "files", "--quick")
 
 
@@ -164,7 +167,7 @@ def no_compiler(session):
 
 @nox.session(tags=["ci"], python=PYTHONS[0], requires=["build"])
 def oldest(session):
-    """Run the tests with the wheel, on the oldest versions of nearly everything."""
+    """Run the everyday suite with the wheel, on the oldest versions of nearly everything."""
     extras = PROJECT["project"]["optional-dependencies"]
     newest_only = ("sklearn-ndcg", "array-api-strict", "ir-measures", "optuna", "pytrec-eval",
                    "ranx", "xgboost")  # xgboost: that of the extra `rankers`  # fmt: skip
@@ -173,7 +176,7 @@ def oldest(session):
         floors += extras[extra]
     floors += PROJECT["project"]["dependencies"]
     session.install(built(session, "*.whl"), *(each.replace(">=", "==") for each in floors))
-    session.run("pytest", "-q", "-n", "2", *ALL)
+    session.run("pytest", "-q", "-n", "2")
 
 
 # ---- what .github/workflows runs for each change or once a week

@@ -104,6 +104,7 @@ sphinx_gallery_conf = {
     "backreferences_dir": "generated/backreferences",
     "doc_module": ("sklearn_ndcg",),
     "filename_pattern": "",  # all are run
+    "parallel": 2,  # processes of joblib, which scikit-learn brings
     "ignore_pattern": "movielens",  # a module of the examples, copied beside them
     "copyfile_regex": "movielens",
     "within_subsection_order": "_gallery.order",

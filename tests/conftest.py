@@ -1,4 +1,8 @@
-"""Fixtures that several test files use; plain functions and data are in helpers.py."""
+"""Fixtures that several test files use; plain functions and data are in helpers.py.
+
+They import what they need themselves: pytest-xdist's first process imports this file and nothing
+else, and its workers start after that.
+"""
 
 import gc
 import os
@@ -13,11 +17,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 import pytest
-import sklearn
-from helpers import graded_rows
-
-from sklearn_ndcg import _kernels
-from sklearn_ndcg._selection import leaks
 
 try:
     from hypothesis import settings
@@ -56,14 +55,6 @@ def pytest_ignore_collect(collection_path):
     return None
 
 
-def pytest_collection_modifyitems(config, items):
-    """Leave out a check of scikit-learn that skips itself without SCIPY_ARRAY_API."""
-    if not os.environ.get("SCIPY_ARRAY_API"):  # users do not set it
-        left_out = [item for item in items if "check_array_api_input" in item.name]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in left_out]
-
-
 def pytest_collection_finish():
     """Keep all modules and tests out of garbage collections, which would look at them each time."""
     gc.collect()
@@ -73,13 +64,15 @@ def pytest_collection_finish():
 @pytest.fixture(autouse=True)
 def no_fold_was_seen(monkeypatch):
     """Forget the folds that scorers have looked at, and what they have said of them."""
-    monkeypatch.setattr(leaks, "_test_sets", {})
-    monkeypatch.setattr(leaks, "_said", set())
+    monkeypatch.setattr("sklearn_ndcg._selection.leaks._test_sets", {})
+    monkeypatch.setattr("sklearn_ndcg._selection.leaks._said", set())
 
 
 @pytest.fixture
 def data():
     """X, y and query of 20 queries that all have a relevant document."""
+    from helpers import graded_rows
+
     return graded_rows()
 
 
@@ -93,6 +86,8 @@ def by_level(data):
 @pytest.fixture
 def routing():
     """Switch scikit-learn's metadata routing on."""
+    import sklearn
+
     with sklearn.config_context(enable_metadata_routing=True):
         yield
 
@@ -102,7 +97,7 @@ def kernels(request, monkeypatch):
     """Run the test with the NumPy kernels and with the compiled ones, where they were built."""
     name = f"sklearn_ndcg._kernels.{request.param}"
     module = pytest.importorskip(name, reason="they were not built")
-    monkeypatch.setattr(_kernels, "backend", module)
+    monkeypatch.setattr("sklearn_ndcg._kernels.backend", module)
     return module
 
 

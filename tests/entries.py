@@ -1,120 +1,143 @@
-"""The public functions, each in its smallest call. A new one gets an entry here.
+"""How each public function is asked for its number: one list, to which a new function is added.
 
-Tests that hold for every function go over these lists, and `test_structure.py` asks for an entry of
-each function that takes `y_true`. `OF_ROWS` take relevance and scores, or rows of lists in their
-place, and return numbers; `MEANS` take arrays and ids, and return the mean NDCG.
+Each entry takes rows in one of their forms, and options, and returns the mean over the queries.
+`test_one_number.py` reads `__all__` and signatures, and asks for an entry of every function.
 """
 
+import matplotlib as mpl
 import numpy as np
-import pytest
-from helpers import FirstColumn
+import pandas as pd
+from matplotlib.figure import Figure
+from sklearn.base import BaseEstimator
 
-from sklearn_ndcg import (
-    dcg_samples,
-    dcg_score,
-    explain_difference,
-    explain_query,
-    make_ndcg_scorer,
-    ndcg_curve,
-    ndcg_samples,
-    ndcg_score,
-)
-from sklearn_ndcg.inference import NDCGDisplay, compare_rankers, ndcg_by_segment, ndcg_interval
+import sklearn_ndcg
+from sklearn_ndcg import frames, inference
 
-METRICS = [dcg_samples, dcg_score, ndcg_curve, ndcg_samples, ndcg_score]
+mpl.use("agg")
+
+AXES = Figure().add_axes((0.2, 0.3, 0.7, 0.6))  # of no pyplot figure, which other tests count
+METRICS = [
+    getattr(sklearn_ndcg, name)
+    for name in ("dcg_samples", "dcg_score", "ndcg_curve", "ndcg_samples", "ndcg_score")
+]
 
 
-def curve(*data, k=None, **options):
-    """NDCG at each cutoff up to `k`."""
-    return ndcg_curve(*data, k=None if k is None else np.arange(1, k + 1), **options)[1]
+def reversed_scores(y_score):
+    """The same documents in the opposite order."""
+    return np.where(y_score > -np.inf, -y_score, -np.inf)
 
 
-def explained(*data, **options):
-    """NDCG of each query."""
-    groups = options.get("groups", getattr(data[0], "groups", None))
-    queries = range(len(data[0])) if groups is None else np.unique(groups)
-    return [explain_query(*data, query=query, **options).ndcg for query in queries]
+class Given(BaseEstimator):
+    """An estimator that predicts what its rows hold."""
+
+    def predict(self, X):
+        values = np.asarray(X)
+        return values.ravel() if values.shape[1] == 1 else values
 
 
-def explained_difference(*data, first="sklearn", second="lightgbm", **options):
-    """NDCG before and after each step."""
-    return explain_difference(*data, first=first, second=second, **options).ndcg
+class Arrays:
+    """Rows with query ids."""
+
+    def __init__(self, y_true, y_score, groups):
+        self.y_true, self.y_score, self.groups = y_true, y_score, groups
+        self.data = (y_true, y_score), {"groups": groups}
+        self.several = (y_true, {"a": y_score, "b": reversed_scores(y_score)}), self.data[1]
+        self.queries = np.unique(groups)
+        self.segments = np.isin(groups, self.queries[1::2])
+
+    def frame(self):
+        return pd.DataFrame({"y": self.y_true, "s": self.y_score, "q": self.groups})
+
+    def scored(self, scorer):
+        return scorer(Given(), self.y_score[:, np.newaxis], self.y_true, groups=self.groups)
 
 
-def display(*data, **options):
-    """NDCG at each cutoff that is drawn."""
-    pyplot = pytest.importorskip("matplotlib.pyplot", reason="the extra `plot` is not installed")
-    pyplot.switch_backend("agg")
-    ax = pyplot.figure().add_axes((0.2, 0.3, 0.7, 0.6))  # in no grid, which would be laid out
-    drawn = NDCGDisplay.from_predictions(*data, ax=ax, **options)
-    pyplot.close("all")
-    return drawn.ndcg
+def mean(values):
+    values = np.asarray(values, dtype=float)
+    return np.nan if np.isnan(values).all() else np.nanmean(values)
 
 
-def numbers_of(result):
-    """Means, standard errors and bounds of a result."""
-    mean = result.mean.values() if isinstance(result.mean, dict) else np.ravel(result.mean)
-    return [*mean, *np.ravel(result.standard_error), *np.ravel(result.confidence_interval)]
+def of_queries(form, *, key=None, k=None, **options):
+    """The mean over the explanations of all queries."""
+    args, kwargs = form.data
+    explained = [
+        sklearn_ndcg.explain_query(*args, query=query, k=k, **kwargs, **options)
+        for query in form.queries
+    ]
+    if key is None:
+        return mean([explanation.ndcg for explanation in explained])
+    return mean([explanation.ranks[key][-1] for explanation in explained])
 
 
-def interval(*data, **options):
-    return numbers_of(ndcg_interval(*data, method="t", **options))
+def shown(form, *, k=None, **options):
+    args, kwargs = form.data
+    AXES.clear()
+    options |= {"k": [10**9 if k is None else k], "ax": AXES}
+    return inference.NDCGDisplay.from_predictions(*args, **kwargs, **options).ndcg[0]
 
 
-def by_segment(*data, **options):
-    table = ndcg_by_segment(*data, method="t", **options)
-    return [*numbers_of(table.overall), *numbers_of(table)]
+def call(function, form, attribute=None, **options):
+    args, kwargs = form.data
+    found = function(*args, **kwargs, **options)
+    return found if attribute is None else getattr(found, attribute)
 
 
-def compared(*data, **options):
-    return numbers_of(compare_rankers(*data, test="t", **options))
+def curve(form, *, k=None, **options):
+    cutoffs = None if k is None else [k]
+    return call(sklearn_ndcg.ndcg_curve, form, k=cutoffs, **options)[1][-1]
 
 
-def scored(y_true, y_score, groups, **options):
-    """What a scorer returns for a model whose predictions are its only feature."""
-    scorer = make_ndcg_scorer(**options)
-    return scorer(FirstColumn(), np.c_[y_score], y_true, groups=groups)
+def compared(form, **options):
+    args, kwargs = form.several
+    return inference.compare_rankers(*args, test="t", **kwargs, **options).mean["a"]
 
 
-def of_table(y_true, y_score, groups, **options):
-    polars = pytest.importorskip("polars")
-    frames = pytest.importorskip("sklearn_ndcg.frames", reason="`frames` is not installed")
-    table = polars.LazyFrame({"y": y_true, "s": y_score, "q": groups})
-    return frames.ndcg_score(table, y_true="y", y_score="s", groups="q", **options)
+def by_segment(form, **options):
+    options |= {"segments": form.segments, "method": "t"}
+    return call(inference.ndcg_by_segment, form, "overall", **options).mean
 
 
-def compared_with_opposite(y_true, y_score, **options):
-    return compared(y_true, {"a": y_score, "b": -y_score}, **options)[0]
+def difference(form, **options):
+    args, kwargs = form.data
+    first = {"unjudged": options.get("unjudged", "raise")}
+    return sklearn_ndcg.explain_difference(*args, first, options, **kwargs).ndcg[-1]
 
 
-# public function: the entry of one ranker
-OF_ROWS = {
-    "ndcg_score": ndcg_score,
-    "dcg_score": dcg_score,
-    "ndcg_samples": ndcg_samples,
-    "dcg_samples": dcg_samples,
+def table(function, form, **options):
+    return function(form.frame(), y_true="y", y_score="s", groups="q", **options)
+
+
+def by_query(form, **options):
+    values = table(frames.ndcg_by_query, form, **options)["ndcg"]
+    if values.isna().any() and options.get("undefined") != "omit":
+        raise ValueError("a query with a wrong row has a null")
+    return mean(values)
+
+
+# how each function is asked for its number: NDCG, and DCG
+NDCGS = {
+    "ndcg_score": lambda form, **o: call(sklearn_ndcg.ndcg_score, form, **o),
+    "ndcg_samples": lambda form, **o: mean(call(sklearn_ndcg.ndcg_samples, form, **o)),
     "ndcg_curve": curve,
-    "explain_query": explained,
-    "explain_difference": explained_difference,
-    "ndcg_interval": interval,
-    "NDCGDisplay": display,
+    "explain_query": of_queries,
+    "explain_difference": difference,
+    "make_ndcg_scorer": lambda form, **o: form.scored(sklearn_ndcg.make_ndcg_scorer(**o)),
+    "inference.ndcg_interval": lambda form, **o: call(
+        inference.ndcg_interval, form, "mean", method="t", **o
+    ),
+    "inference.ndcg_by_segment": by_segment,
+    "inference.compare_rankers": compared,
+    "inference.NDCGDisplay": shown,
+    "frames.ndcg_score": lambda form, **o: table(frames.ndcg_score, form, **o),
+    "frames.ndcg_by_query": by_query,
 }
-# those that need more than relevance and scores: rankers and segments
-OF_MORE = {"compare_rankers": compared, "ndcg_by_segment": by_segment}
-
-MEANS = {
-    "ndcg_score": ndcg_score,
-    "ndcg_samples": lambda y, s, **o: np.nanmean(ndcg_samples(y, s, **o)),
-    "ndcg_curve": lambda y, s, **o: ndcg_curve(y, s, k=[len(y)], **o)[1][0],
-    "make_ndcg_scorer": scored,
-    "ndcg_interval": lambda y, s, **o: interval(y, s, **o)[0],
-    "compare_rankers": compared_with_opposite,
-    "explain_difference": lambda y, s, groups, **o: explained_difference(
-        y, s, second=o, groups=groups
-    )[-1],
-    "NDCGDisplay": lambda y, s, **o: display(y, s, k=[len(y)], **o)[0],
-    "ndcg_by_segment": lambda y, s, groups, **o: by_segment(
-        y, s, groups=groups, segments=groups % 2, **o
-    )[0],
-    "frames.ndcg_score": of_table,
+DCGS = {
+    "dcg_score": lambda form, **o: call(sklearn_ndcg.dcg_score, form, **o),
+    "dcg_samples": lambda form, **o: mean(call(sklearn_ndcg.dcg_samples, form, **o)),
+    "make_dcg_scorer": lambda form, **o: form.scored(sklearn_ndcg.make_dcg_scorer(**o)),
+    "explain_query": lambda form, **o: of_queries(form, key="dcg", undefined=0.0, **o),
 }
+NEEDS = {"make_ndcg_scorer": "scored", "make_dcg_scorer": "scored"}
+NEEDS |= {"frames.ndcg_score": "frame", "frames.ndcg_by_query": "frame"}
+NEEDS |= {"inference.NDCGDisplay": "frame"}  # drawing takes time
+NO_RETRIEVED = {"ndcg_curve", "inference.NDCGDisplay"}

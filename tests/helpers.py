@@ -3,9 +3,7 @@
 import os
 import subprocess
 import sys
-import warnings
 from dataclasses import fields
-from functools import cache
 from inspect import signature
 from math import log2
 from unittest import mock
@@ -252,25 +250,6 @@ def run_python(code, **environment):
         [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False,
         env=os.environ | environment,
     )  # fmt: skip
-
-
-@cache
-def spark_session():
-    """Return a Spark session of two cores, which lasts as long as the process."""
-    from pyspark.sql import SparkSession  # noqa: PLC0415
-
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return (
-            SparkSession.builder.master("local[2, 2]")  # a task is tried twice
-            .config("spark.ui.enabled", "false")
-            .config("spark.driver.bindAddress", "127.0.0.1")
-            .config("spark.driver.host", "127.0.0.1")
-            .config("spark.sql.shuffle.partitions", "2")
-            .config("spark.sql.session.timeZone", "UTC")
-            .getOrCreate()
-        )
 
 
 def follow(advice, **names):

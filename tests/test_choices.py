@@ -3,7 +3,7 @@
 import entries
 import numpy as np
 import pytest
-from entries import MEANS
+from entries import NDCGS, Arrays
 from helpers import graded_rows
 from sklearn.exceptions import UndefinedMetricWarning
 
@@ -15,10 +15,11 @@ SCORE = X["a"].round(0).to_numpy()  # with many ties
 
 
 def mean(entry, **options):
-    return MEANS[entry](Y, SCORE, groups=QUERY, **options)
+    return NDCGS[entry](Arrays(Y, SCORE, QUERY), **options)
 
 
-WARN = sorted(MEANS.keys() - {"explain_difference"})  # which does not warn
+# which do not warn: of one query, and of two measures
+WARN = sorted(NDCGS.keys() - {"explain_query", "explain_difference"})
 
 
 @pytest.mark.parametrize("entry", WARN)
@@ -33,7 +34,7 @@ def test_undefined_queries_are_0_with_one_warning_everywhere(entry):
     assert found == pytest.approx(expected, rel=1e-14)
 
 
-@pytest.mark.parametrize("entry", MEANS)
+@pytest.mark.parametrize("entry", NDCGS)
 @pytest.mark.parametrize(
     ("option", "value"), [("ties", "at random"), ("undefined", 1.32), ("undefined", np.nan)]
 )

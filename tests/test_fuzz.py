@@ -59,7 +59,7 @@ SCORES = [-INF, -1.7e308, -1.0, -5e-324, -0.0, 0.0, 5e-324, 1.0, 1 + 2**-52, 2.0
 
 @st.composite
 def tables(draw, grades=NUMBERS, unjudged=True):
-    """Relevance, scores and queries of at most six rows, and the options of a metric."""
+    """Relevance, scores and queries of up to eight rows, two of them tied, and options."""
     n = draw(st.integers(1, 6))
     gain = draw(st.sampled_from(["linear", "exponential", TABLE, np.array(TABLE), np.sqrt]))
     options = {
@@ -79,7 +79,9 @@ def tables(draw, grades=NUMBERS, unjudged=True):
         draw(st.lists(st.sampled_from(values), min_size=n, max_size=n))
         for values in (grades, SCORES, range(5))
     )
-    return y, s, queries, options
+    # of a query of its own, of which only the order of the rows tells the best document
+    tied = draw(st.sampled_from(SCORES))
+    return [*y, 0.0, 3.0], [*s, tied, tied], [*queries, 9, 9], options
 
 
 def gain_of(value, gain):
@@ -155,7 +157,7 @@ def test_ids_of_every_kind_are_those_of_the_oracle(table, kind):
     assert shown(ids) == before
 
 
-WEIGHTS = st.lists(st.sampled_from([0, 1, 3, 0.1, 1e-200, 1e200]), min_size=6, max_size=6)
+WEIGHTS = st.lists(st.sampled_from([0, 1, 3, 0.1, 1e-200, 1e200]), min_size=8, max_size=8)
 
 
 @fuzz

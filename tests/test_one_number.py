@@ -1,7 +1,8 @@
 """Every function gives one number for the same rows and options, whatever form the rows have.
 
-The functions and the options are read from the signatures. A new function must say here how its
-number is asked for; a new option, if its type is not made of names and bool, some of its values.
+The functions and the options are read from the signatures. A new function must say in entries.py
+how its number is asked for; a new option, if its type is not made of names and bool, must have some
+of its values here.
 """
 
 import inspect
@@ -10,12 +11,9 @@ from itertools import product
 from types import UnionType
 from typing import Literal, Union, get_args, get_origin, get_type_hints
 
-import matplotlib as mpl
 import numpy as np
-import pandas as pd
 import pytest
-from matplotlib.figure import Figure
-from sklearn.base import BaseEstimator
+from entries import DCGS, NDCGS, NEEDS, NO_RETRIEVED, Arrays, Given, reversed_scores
 
 import sklearn_ndcg
 from sklearn_ndcg import frames, inference
@@ -24,9 +22,6 @@ from sklearn_ndcg._metrics.measure import DCGOptions, ExplanationOptions
 pytestmark = pytest.mark.filterwarnings(
     r"ignore:(Intervals of|Of the first|NDCG is undefined|All \d)"
 )
-mpl.use("agg")
-
-AXES = Figure().add_axes((0.2, 0.3, 0.7, 0.6))  # of no pyplot figure, which other tests count
 N_QUERIES, N_DOCUMENTS = 12, 6
 LABELS = [f"q{number:02}" for number in range(N_QUERIES)]
 
@@ -44,41 +39,12 @@ def with_some_unjudged(y_true):
     return np.where(np.random.default_rng(1).random(y_true.shape) < 0.2, np.nan, y_true)
 
 
-def reversed_scores(y_score):
-    """The same documents in the opposite order."""
-    return np.where(y_score > -np.inf, -y_score, -np.inf)
-
-
-class Given(BaseEstimator):
-    """An estimator that predicts what its rows hold."""
-
-    def predict(self, X):
-        values = np.asarray(X)
-        return values.ravel() if values.shape[1] == 1 else values
-
-
-class Arrays:
-    """Rows with query ids, in random order."""
-
+def shuffled(y_true, y_score):
+    """The rows with query ids, in random order."""
     groups = np.repeat(LABELS, N_DOCUMENTS)
-
-    def __init__(self, y_true, y_score):
-        order = np.random.default_rng(2).permutation(y_true.size)
-        order = order[np.argsort(order % N_DOCUMENTS, kind="stable")]  # queries keep their order
-        self.y_true, self.y_score = y_true.ravel()[order], y_score.ravel()[order]
-        self.groups = self.groups[order]
-        self.data = (self.y_true, self.y_score), {"groups": self.groups}
-        self.several = (
-            (self.y_true, {"a": self.y_score, "b": reversed_scores(self.y_score)}),
-            self.data[1],
-        )
-        self.segments, self.queries = np.char.endswith(self.groups, "1"), LABELS
-
-    def frame(self):
-        return pd.DataFrame({"y": self.y_true, "s": self.y_score, "q": self.groups})
-
-    def scored(self, scorer):
-        return scorer(Given(), self.y_score[:, np.newaxis], self.y_true, groups=self.groups)
+    order = np.random.default_rng(2).permutation(y_true.size)
+    order = order[np.argsort(order % N_DOCUMENTS, kind="stable")]  # queries keep their order
+    return Arrays(y_true.ravel()[order], y_score.ravel()[order], groups[order])
 
 
 class Matrix:
@@ -112,98 +78,7 @@ class Lists:
         self.segments, self.queries = dict.fromkeys(LABELS, 1) | {LABELS[-1]: 2}, LABELS
 
 
-FORMS = {"arrays": Arrays, "matrix": Matrix}
-
-
-def mean(values):
-    values = np.asarray(values, dtype=float)
-    return np.nan if np.isnan(values).all() else np.nanmean(values)
-
-
-def of_queries(form, *, key=None, k=None, **options):
-    """The mean over the explanations of all queries."""
-    args, kwargs = form.data
-    explained = [
-        sklearn_ndcg.explain_query(*args, query=query, k=k, **kwargs, **options)
-        for query in form.queries
-    ]
-    if key is None:
-        return mean([explanation.ndcg for explanation in explained])
-    return mean([explanation.ranks[key][-1] for explanation in explained])
-
-
-def shown(form, *, k=None, **options):
-    args, kwargs = form.data
-    AXES.clear()
-    options |= {"k": [N_DOCUMENTS if k is None else k], "ax": AXES}
-    return inference.NDCGDisplay.from_predictions(*args, **kwargs, **options).ndcg[0]
-
-
-def call(function, form, attribute=None, **options):
-    args, kwargs = form.data
-    found = function(*args, **kwargs, **options)
-    return found if attribute is None else getattr(found, attribute)
-
-
-def curve(form, *, k=None, **options):
-    cutoffs = None if k is None else [k]
-    return call(sklearn_ndcg.ndcg_curve, form, k=cutoffs, **options)[1][-1]
-
-
-def compared(form, **options):
-    args, kwargs = form.several
-    return inference.compare_rankers(*args, test="t", **kwargs, **options).mean["a"]
-
-
-def by_segment(form, **options):
-    options |= {"segments": form.segments, "method": "t"}
-    return call(inference.ndcg_by_segment, form, "overall", **options).mean
-
-
-def difference(form, **options):
-    args, kwargs = form.data
-    first = {"unjudged": options.get("unjudged", "raise")}
-    return sklearn_ndcg.explain_difference(*args, first, options, **kwargs).ndcg[-1]
-
-
-def table(function, form, **options):
-    return function(form.frame(), y_true="y", y_score="s", groups="q", **options)
-
-
-def by_query(form, **options):
-    values = table(frames.ndcg_by_query, form, **options)["ndcg"]
-    if values.isna().any() and options.get("undefined") != "omit":
-        raise ValueError("a query with a wrong row has a null")
-    return mean(values)
-
-
-# how each function is asked for its number: NDCG, and DCG
-NDCGS = {
-    "ndcg_score": lambda form, **o: call(sklearn_ndcg.ndcg_score, form, **o),
-    "ndcg_samples": lambda form, **o: mean(call(sklearn_ndcg.ndcg_samples, form, **o)),
-    "ndcg_curve": curve,
-    "explain_query": of_queries,
-    "explain_difference": difference,
-    "make_ndcg_scorer": lambda form, **o: form.scored(sklearn_ndcg.make_ndcg_scorer(**o)),
-    "inference.ndcg_interval": lambda form, **o: call(
-        inference.ndcg_interval, form, "mean", method="t", **o
-    ),
-    "inference.ndcg_by_segment": by_segment,
-    "inference.compare_rankers": compared,
-    "inference.NDCGDisplay": shown,
-    "frames.ndcg_score": lambda form, **o: table(frames.ndcg_score, form, **o),
-    "frames.ndcg_by_query": by_query,
-}
-DCGS = {
-    "dcg_score": lambda form, **o: call(sklearn_ndcg.dcg_score, form, **o),
-    "dcg_samples": lambda form, **o: mean(call(sklearn_ndcg.dcg_samples, form, **o)),
-    "make_dcg_scorer": lambda form, **o: form.scored(sklearn_ndcg.make_dcg_scorer(**o)),
-    "explain_query": lambda form, **o: of_queries(form, key="dcg", undefined=0.0, **o),
-}
-NEEDS = {"make_ndcg_scorer": "scored", "make_dcg_scorer": "scored"}
-NEEDS |= {"frames.ndcg_score": "frame", "frames.ndcg_by_query": "frame"}
-NEEDS |= {"inference.NDCGDisplay": "frame"}  # drawing takes time
-NO_RETRIEVED = {"ndcg_curve", "inference.NDCGDisplay"}
+FORMS = {"arrays": shuffled, "matrix": Matrix}
 
 
 def takes_options(function):

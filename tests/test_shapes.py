@@ -3,20 +3,79 @@
 import numpy as np
 import pandas as pd
 import pytest
-from entries import (
-    OF_ROWS,
-    by_segment,
-    compared,
-    curve,
-    display,
-    explained,
-    explained_difference,
-    interval,
-)
 from helpers import as_runs
 
-from sklearn_ndcg import dcg_score, from_lists, from_trec, ndcg_samples, ndcg_score
-from sklearn_ndcg.inference import compare_rankers
+from sklearn_ndcg import (
+    dcg_samples,
+    dcg_score,
+    explain_difference,
+    explain_query,
+    from_lists,
+    from_trec,
+    ndcg_curve,
+    ndcg_samples,
+    ndcg_score,
+)
+from sklearn_ndcg.inference import NDCGDisplay, compare_rankers, ndcg_by_segment, ndcg_interval
+
+
+def curve(*data, k=None, **options):
+    """NDCG at each cutoff up to `k`."""
+    return ndcg_curve(*data, k=None if k is None else np.arange(1, k + 1), **options)[1]
+
+
+def explained(*data, **options):
+    """NDCG of each query."""
+    groups = options.get("groups", getattr(data[0], "groups", None))
+    queries = range(len(data[0])) if groups is None else np.unique(groups)
+    return [explain_query(*data, query=query, **options).ndcg for query in queries]
+
+
+def explained_difference(*data, first="sklearn", second="lightgbm", **options):
+    """NDCG before and after each step."""
+    return explain_difference(*data, first=first, second=second, **options).ndcg
+
+
+def display(*data, **options):
+    """NDCG at each cutoff that is drawn."""
+    pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    ax = Figure().add_axes((0.2, 0.3, 0.7, 0.6))  # in no grid, which would be laid out
+    return NDCGDisplay.from_predictions(*data, ax=ax, **options).ndcg
+
+
+def numbers_of(result):
+    """Means, standard errors and bounds of a result."""
+    mean = result.mean.values() if isinstance(result.mean, dict) else np.ravel(result.mean)
+    return [*mean, *np.ravel(result.standard_error), *np.ravel(result.confidence_interval)]
+
+
+def interval(*data, **options):
+    return numbers_of(ndcg_interval(*data, method="t", **options))
+
+
+def by_segment(*data, **options):
+    table = ndcg_by_segment(*data, method="t", **options)
+    return [*numbers_of(table.overall), *numbers_of(table)]
+
+
+def compared(*data, **options):
+    return numbers_of(compare_rankers(*data, test="t", **options))
+
+
+# those that take relevance and scores, or rows of lists in their place
+OF_ROWS = {
+    "ndcg_score": ndcg_score,
+    "dcg_score": dcg_score,
+    "ndcg_samples": ndcg_samples,
+    "dcg_samples": dcg_samples,
+    "ndcg_curve": curve,
+    "explain_query": explained,
+    "explain_difference": explained_difference,
+    "ndcg_interval": interval,
+    "NDCGDisplay": display,
+}
 
 TRUTHS = {
     "u1": {"A": 3, "B": 0, "C": 2, "D": 1},

@@ -128,13 +128,6 @@ def test_samples_take_the_options_of_the_score(score, samples, options, own):
     assert {o: mean[o].default for o in shared} == {o: values[o].default for o in shared}
 
 
-def test_every_public_function_of_relevance_has_an_entry():
-    public = {name: getattr(sklearn_ndcg, name) for name in sklearn_ndcg.__all__}
-    public |= {name: getattr(inference, name) for name in inference.__all__}
-    take = {n for n, f in public.items() if isfunction(f) and "y_true" in signature(f).parameters}
-    assert take == (entries.OF_ROWS | entries.OF_MORE).keys() - {"NDCGDisplay"}
-
-
 # classes of attributes of public objects
 HELD = {
     "Change",

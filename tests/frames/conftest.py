@@ -1,18 +1,32 @@
 """Engines of tables, a Spark session and a Dask cluster that the tests of this folder share."""
 
+import os
 import shutil
+import sys
+import warnings
 
 import pytest
 from frame_data import LAZY_FILES, engines
-from helpers import spark_session
 
 
 @pytest.fixture(scope="session")
 def spark():
+    """A Spark session of two cores."""
     if shutil.which("java") is None:
         pytest.skip("PySpark needs Java, and there is none")
-    pytest.importorskip("pyspark")
-    running = spark_session()
+    pyspark = pytest.importorskip("pyspark")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        running = (
+            pyspark.sql.SparkSession.builder.master("local[2, 2]")  # a task is tried twice
+            .config("spark.ui.enabled", "false")
+            .config("spark.driver.bindAddress", "127.0.0.1")
+            .config("spark.driver.host", "127.0.0.1")
+            .config("spark.sql.shuffle.partitions", "2")
+            .config("spark.sql.session.timeZone", "UTC")
+            .getOrCreate()
+        )
     yield running
     running.stop()
 
@@ -88,9 +102,9 @@ def engine(request):
     return Engine(request.param, request)
 
 
-@pytest.fixture(params=engines("polars lazy"))
+@pytest.fixture(params=engines("polars lazy", among=["polars lazy", "pandas", "pyspark"]))
 def any_engine(request):
-    """One engine, for what is computed from the rows of a part, which is the same for all."""
+    """For what is computed from the rows of a part, which is the same for all: one of a kind."""
     return Engine(request.param, request)
 
 

@@ -59,7 +59,7 @@ def engines_and_options():
             yield pytest.param(engine, options, id=f"{engine}, {name}", marks=marks)
 
 
-@pytest.mark.parametrize(("engine", "options"), engines_and_options(), indirect=["engine"])
+@pytest.mark.parametrize(("engine", "options"), list(engines_and_options()), indirect=["engine"])
 def test_every_option_gives_the_values_of_arrays(engine, options):
     if not engine.has_order and (options.get("ties") == "stable" or "ignore_ties" in options):
         pytest.skip("which is refused: test_rules_that_need_an_order_of_rows")

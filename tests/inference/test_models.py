@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers import assert_same, booster, graded_rows
+from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.dummy import DummyRegressor
 from sklearn.exceptions import UndefinedMetricWarning
@@ -213,10 +214,12 @@ def test_groups_go_to_the_splitter_and_params_to_fit_without_routing():
     assert_same(found, in_a_loop(MODELS, splits, fit=fit, k=5, **OPTIONS))
 
 
-def test_workers_give_the_same():
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.ci)])
+def test_workers_give_the_same(backend):
     cv = QuerySplitter(4, group_by="q")
     options = {"scoring": SCORER, "cv": cv, **OPTIONS}
-    found = compare_models(MODELS, BY_LEVEL, Y, n_jobs=2, **options)
+    with parallel_config(backend):
+        found = compare_models(MODELS, BY_LEVEL, Y, n_jobs=2, **options)
     assert_same(found, compare_models(MODELS, BY_LEVEL, Y, **options))
 
 

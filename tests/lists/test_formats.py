@@ -237,7 +237,7 @@ GRADED = st.dictionaries(st.sampled_from("abcde"), st.sampled_from([0, 1, 2, NAN
     unjudged=st.sampled_from(["zero", "omit"]),
     gain=st.sampled_from([GAINS_OF_0, [0, 1, 2]]),
 )
-def test_a_repeat_keeps_its_rank_and_adds_nothing(truth, listed, other, k, unjudged, gain):
+def test_duplicates_zero_keeps_the_rank_and_adds_nothing(truth, listed, other, k, unjudged, gain):
     lists = [["a"], listed], [["a"], other]
     rows = from_lists(
         [{"a": 1}, truth],
@@ -256,7 +256,7 @@ def test_a_repeat_keeps_its_rank_and_adds_nothing(truth, listed, other, k, unjud
 
 
 @pytest.mark.parametrize("unjudged", ["zero", "omit"])
-def test_rows_of_repeats(unjudged):
+def test_rows_of_duplicates_zero(unjudged):
     listed = ["x", "a", "x", "a", "b"]
     rows = from_lists({"a": 2, "b": 0}, listed, unjudged=unjudged, duplicates="zero")
     grades = {"zero": [0, 2, 0, 0, 0], "omit": [2, 0, 0]}[unjudged]
@@ -266,7 +266,7 @@ def test_rows_of_repeats(unjudged):
     assert rows.y_score.tolist() == list(range(-1, -len(expected) - 1, -1))
 
 
-def test_rows_of_repeats_of_several_rankers():
+def test_rows_of_duplicates_zero_of_several_rankers():
     rankers = {"one": ["a", "a", "b"], "two": ["b", "a", "a", "a"]}
     rows = from_lists({"a": 1}, rankers=rankers, duplicates="zero")
     assert rows.ids.tolist() == ["a", "a", "b", "a"]
@@ -284,21 +284,21 @@ def of_users(truth, **rankers):
     return from_lists(dict.fromkeys(USERS, truth), rankers=lists, duplicates="zero")
 
 
-def test_a_repeat_is_judged_as_its_document_is():
+def test_with_duplicates_zero_a_repeat_is_judged_as_its_document_is():
     with pytest.warns(UserWarning, match="'unknown' returned, 50% are judged"):
         compare_rankers(of_users({"a": 1, "b": 0}, chunks="aaba", unknown="axxb"), test="t")
     # if all judged documents are relevant, there is no such warning: repeats are none of them
     compare_rankers(of_users(["a"], chunks="aaca", unknown="axxb"), test="t")
 
 
-def test_a_metric_gets_0_for_repeats():
+def test_a_metric_gets_0_with_duplicates_zero():
     seen = []
     rows = of_users(["a", "b"], x="aab", y="b")
     compare_rankers(rows, metric=lambda y, s: seen.append(y.tolist()) or y[0], test="t")
     assert seen[0] == [1, 0, 1]
 
 
-def test_the_error_for_a_repeat_says_what_both_rules_do():
+def test_duplicates_raise_says_what_both_other_rules_do():
     truth, listed = {"a": 3, "b": 2}, ["x", "x", "a", "b"]
     with pytest.raises(ValueError, match="'x' 2 times") as caught:
         from_lists(truth, listed)

@@ -294,7 +294,7 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_sound_data_do_not_warn(kind):
-    for seed in range(20):
+    for seed in range(examples(20)):
         draw_and_read(KINDS[kind], np.random.default_rng(seed))
 
 

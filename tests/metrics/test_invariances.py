@@ -4,12 +4,11 @@ from functools import partial
 
 import numpy as np
 import pytest
-from entries import OF_ROWS
 from helpers import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sklearn_ndcg import dcg_samples, dcg_score, ndcg_samples, ndcg_score
+from sklearn_ndcg import dcg_samples, dcg_score, ndcg_curve, ndcg_samples, ndcg_score
 
 # drawn data may have only queries with a single document, and queries without relevant documents
 pytestmark = pytest.mark.filterwarnings(
@@ -20,8 +19,11 @@ pytestmark = pytest.mark.filterwarnings(
 
 
 METRICS = {
-    **{name: OF_ROWS[name] for name in ("dcg_score", "ndcg_score", "dcg_samples", "ndcg_samples")},
-    "ndcg_curve": partial(OF_ROWS["ndcg_curve"], k=4),
+    "dcg_score": dcg_score,
+    "ndcg_score": ndcg_score,
+    "dcg_samples": dcg_samples,
+    "ndcg_samples": ndcg_samples,
+    "ndcg_curve": lambda *data, **options: ndcg_curve(*data, k=[1, 2, 3, 4], **options)[1],
     "ndcg@2": partial(ndcg_score, k=2),
     "ndcg@retrieved": partial(ndcg_score, k="retrieved"),
     "exponential ndcg": partial(ndcg_score, gain="exponential"),

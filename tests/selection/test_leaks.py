@@ -157,7 +157,7 @@ def test_of_nested_searches_the_inner_one_sees_its_own_split():
 
 
 def test_a_cut_is_said_once_for_each_fold_and_again_of_another_split():
-    grid = {"alpha": np.logspace(-3, 3, 20)}
+    grid = {"alpha": [0.1, 1, 10]}
     for cv in (5, KFold(5, shuffle=True, random_state=0)):
         with pytest.warns(QueryLeakWarning) as caught:
             GridSearchCV(Ridge(), grid, scoring=SCORER, cv=cv).fit(LEVEL, Y)
@@ -241,7 +241,7 @@ MODELS = {
 def test_sound_splits_say_nothing(splitter, model):
     cv, groups = SPLITTERS[splitter]
     order = np.random.default_rng(0).permutation(len(Y))
-    cv = list(cv.split(LEVEL, Y, groups))
+    cv = list(cv.split(LEVEL, Y, groups))[:5]  # LeaveOneOut has 30
     place = np.argsort(order)
     shuffled = [(place[train], place[test]) for train, test in cv]
     for rows, y, splits in ((LEVEL, Y, cv), (LEVEL.iloc[order], Y[order], shuffled)):
@@ -388,9 +388,9 @@ def test_ids_of_all_rows_are_read_once_for_each_fold():
         return X.index
 
     scorer = make_ndcg_scorer(group_by=read, undefined=0.0)
-    GridSearchCV(Ridge(), {"alpha": range(1, 21)}, scoring=scorer, cv=WHOLE).fit(LEVEL, Y)
+    GridSearchCV(Ridge(), {"alpha": range(1, 6)}, scoring=scorer, cv=WHOLE).fit(LEVEL, Y)
     assert lengths.count(len(Y)) == 3
-    assert len(lengths) == 20 * 3 + 3
+    assert len(lengths) == 5 * 3 + 3
 
 
 def test_other_training_rows_of_a_sound_test_set_are_looked_at():

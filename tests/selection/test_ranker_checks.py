@@ -28,20 +28,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR, LinearSVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeRegressor
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator
 
 from sklearn_ndcg import GroupedRanker, one_ranking
-
-
-class OneRanking:
-    """Like `one_ranking`, but with a repr without an address, as pytest-xdist needs."""
-
-    def __call__(self, X):
-        return one_ranking(X)
-
-    def __repr__(self):
-        return "one_ranking"
-
 
 # --- checks that fail, most of which fail for the inner estimator alone, too
 
@@ -125,33 +114,32 @@ if find_spec("catboost"):
     SLOWLY.append((catboost.CatBoostRanker(iterations=3, **quiet), reads_rows_itself))
 
 
-def checks(inner_estimators):
-    """Checks of rankers with one ranking and without ids, which libraries' rankers cannot lack."""
-    failures = {}
-    rankers = []
-    for inner, expected in inner_estimators:
-        for group_by in (OneRanking(), None):
-            if group_by or expected.keys().isdisjoint(LABELS):
-                rankers.append(GroupedRanker(inner, group_by=group_by))
-                failures[repr(rankers[-1])] = expected | ({} if group_by else REFUSES)
-    return parametrize_with_checks(rankers, expected_failed_checks=lambda r: failures[repr(r)])
+def rankers():
+    """One ranking, or no ids, which rankers of libraries cannot lack, around each estimator."""
+    for inner_estimators, marks in (
+        (EVERY_DAY, ()),
+        (IN_CI, pytest.mark.ci),
+        (SLOWLY, pytest.mark.slow),
+    ):
+        for inner, failures in inner_estimators:
+            name = type(inner).__name__
+            rankers = {f"{name}, one ranking": (one_ranking, failures)}
+            if failures.keys().isdisjoint(LABELS):
+                rankers[f"{name}, no ids"] = None, failures | REFUSES
+            for label, (group_by, expected) in rankers.items():
+                ranker = GroupedRanker(inner, group_by=group_by)
+                yield pytest.param(ranker, expected, id=label, marks=marks)
 
 
 @pytest.mark.filterwarnings("ignore")
-@checks(EVERY_DAY)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.ci
-@pytest.mark.filterwarnings("ignore")
-@checks(IN_CI)
-def test_scikit_learn_checks_in_ci(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-@checks(SLOWLY)
-def test_scikit_learn_checks_around_others(estimator, check):
-    check(estimator)
+@pytest.mark.parametrize(("ranker", "expected"), list(rankers()))
+def test_check_estimator(ranker, expected):
+    results = check_estimator(ranker, expected_failed_checks=expected, on_fail=None, on_skip=None)
+    passed_or_xfail = {False: {"passed", "skipped"}, True: {"xfail", "skipped"}}
+    surprises = {
+        each["check_name"]: each["exception"] or "passed"
+        for each in results
+        if each["status"] not in passed_or_xfail[each["expected_to_fail"]]
+    }
+    assert surprises == {}
+    assert len(results) > 40

@@ -4,6 +4,8 @@ Queries are named at random, and their rows are mixed. XGBoost sorts features in
 the order of queries matters; with the default of 256 it does from some ten thousand rows on.
 """
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -96,11 +98,15 @@ def predictions_by_hand(library, X, y, query, weight, way):
     return model.predict(convert(X))
 
 
+def data_and_ways():
+    """Scattered rows in every way, and others all at once, every day; the rest in CI."""
+    for data, way in product(DATA, [(), *((name,) for name in ALL_AT_ONCE), ALL_AT_ONCE]):
+        marks = () if data == "scattered" or way == ALL_AT_ONCE else pytest.mark.ci
+        yield pytest.param(data, way, id=f"{data}, {' and '.join(way)}", marks=marks)
+
+
 @pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("data", DATA)
-@pytest.mark.parametrize(
-    "way", [(), *((name,) for name in ALL_AT_ONCE), ALL_AT_ONCE], ids=" and ".join
-)
+@pytest.mark.parametrize(("data", "way"), list(data_and_ways()))
 def test_the_model_is_that_of_the_bare_library(library, data, way):
     X, y, query, weight = DATA[data]
     inner = ranker_of(library)

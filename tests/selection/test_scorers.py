@@ -299,7 +299,7 @@ def test_undefined_queries_are_spoken_of_once_for_each_fold(by_level):
     highest = np.array([y[query == number].max() for number in query])
     for splits in ([query // 5 == fold for fold in range(4)], [query % 4 == n for n in range(4)]):
         search = GridSearchCV(
-            Ridge(), {"alpha": np.logspace(-3, 3, 20)}, scoring=scoring, refit="first",
+            Ridge(), {"alpha": [0.1, 1, 10]}, scoring=scoring, refit="first",
             cv=[(~test, test) for test in splits], return_train_score=True,
         )  # fmt: skip
         with pytest.warns(UndefinedMetricWarning) as caught:

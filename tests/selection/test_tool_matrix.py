@@ -27,9 +27,11 @@ SIMILAR = {  # tools that run like others
     "LearningCurveDisplay",
     "RandomizedSearchCV",
     "RidgeCV(cv=splits)",
+    "SequentialFeatureSelector",
     "ValidationCurveDisplay",
     "cross_validate",
     "permutation_test_score(groups=query)",
+    "validation_curve",
 }
 CELLS = documented((pages.DOCS / "compatibility.md").read_text(encoding="utf-8"))
 
