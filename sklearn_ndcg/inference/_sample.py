@@ -86,7 +86,7 @@ class Sample:
         n_queries = len(sample.weight) if clustered else len(weight)
         check_sample_size(sample.unit_weights, n_queries, clustered)
         if isinstance(rankings, ListRankings):
-            n = np.count_nonzero((weight == 0) & ~rankings.has_judgements())
+            n = int(np.count_nonzero((weight == 0) & ~rankings.has_judgements()))
             left_out = Counter(rankings.lists._left_out)
             left_out.update({UNJUDGED: n, "no relevant document or weight": sample.n_left_out - n})
             sample = replace(sample, n_left_out=left_out.total(), left_out=+left_out)

@@ -140,6 +140,7 @@ def test_left_out_counts_queries_by_reason():
     found = compare_runs(qrels, runs, undefined="omit", test="t")
     assert found.left_out == {"nothing judged": 1, "no relevant document or weight": 3}
     assert found.n_left_out == 4
+    assert {type(count) for count in (found.n_left_out, *found.left_out.values())} == {int}
 
 
 # What is answered and judged
