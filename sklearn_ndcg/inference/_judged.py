@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sklearn_ndcg._checks import Floats, Ints, is_integer
+from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._kernels.sums import exact_sum
 from sklearn_ndcg._metrics.measure import DCG
 from sklearn_ndcg._metrics.rankings import Rankings
@@ -57,9 +57,8 @@ def _shares(rows: Rankings, measure: DCG) -> Floats:
     ones = np.ones(len(rows.relevance), dtype=np.uint8)
     judged = ones if rows.judged is None else rows.judged.view(np.uint8)
     queries = replace(rows, relevance=judged, has_gain=None, weight=None).queries(count)
-    n_returned, n_judged = queries.n_retrieved(), count.values(queries).by_query
-    if is_integer(measure.k):
-        n_returned = np.minimum(n_returned, measure.k)
+    n_returned = np.minimum(queries.n_retrieved(), queries.cutoffs(measure.k))
+    n_judged = count.values(queries).by_query
     share = np.full(len(queries), np.nan)
     np.divide(n_judged, n_returned, out=share, where=n_returned > 0)
     return share

@@ -50,7 +50,7 @@ def partly_judged(seed):
 GAIN_OF = [3, 1, 1]
 
 
-@pytest.mark.parametrize("k", [1, 2, None, "retrieved"])
+@pytest.mark.parametrize("k", [1, 2, 10**30, None, "retrieved"])
 @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
 def test_judged_shares_are_means_over_the_orders_that_ties_allow(ties, k):
     y, scores, query = partly_judged(3)
