@@ -74,8 +74,8 @@ def from_lists(
         their document, is an error; or its later positions are removed, and later documents move
         up ("omit"); or these positions stay, with a gain of 0 whatever gain relevance 0 has
         ("zero"). Under ``unjudged="omit"`` a repeated id is kept or removed with its first
-        occurrence; it adds nothing to the ideal. An id that is twice in a collection of relevant ids is an error, or
-        counts once.
+        occurrence; it adds nothing to the ideal. An id that is twice in a collection of relevant
+        ids is an error, or counts once.
 
     Returns
     -------

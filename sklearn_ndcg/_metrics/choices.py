@@ -115,7 +115,7 @@ class GainTable:
     gains: tuple[float, ...]
 
     @classmethod
-    def of(cls, table: object) -> GainTable:
+    def of(cls, table: Any) -> GainTable:
         """Check a sequence of gains."""
         # not a pandas Series: whether its index is meant as grades would be a guess
         is_array = isinstance(table, np.ndarray) and table.ndim == 1
@@ -192,7 +192,7 @@ def result_of(function: Callable[[Any], ArrayLike], name: str, of: str, values: 
     """What a callable gain or discount returns, one number for each value."""
     try:
         returned = function(values)
-    except TypeError as error:  # as of the functions of `math`
+    except (TypeError, ValueError) as error:  # of the functions of `math`; of an `if`
         raise TypeError(
             f"{name} gets an array of {of}, on which {_checks.name_of(function)} failed: {error}. "
             "Use functions of NumPy, such as np.sqrt and np.log2, or np.vectorize(function)."

@@ -77,6 +77,7 @@ GAINS = {
     "one number": (np.sum, r"gain must return.*4 relevance.*sum.*\(\)"),
     "NaN": (lambda y: y * NAN, "gain must be finite.*4 document"),
     "of math": (math.log10, "gain gets an array of .* log10 failed: .* NumPy"),
+    "with an if": (lambda y: y if y > 1 else 0, "gain gets an array of .* failed: .*vectorize"),
 }
 DISCOUNTS = {
     "zero": (lambda r: r * 0, "above 0 at rank 1.*0.0 at rank 1"),
