@@ -25,7 +25,7 @@ from sklearn_ndcg._metrics.rankings import (
 from sklearn_ndcg._metrics.values import Queries, Values
 from sklearn_ndcg._rows.containers import shape_of_rows
 from sklearn_ndcg._rows.grouping import as_python
-from sklearn_ndcg._rows.label_texts import label_text, shown_labels
+from sklearn_ndcg._rows.label_texts import label_text, shown, shown_labels
 from sklearn_ndcg._rows.labels import refuse_reordered
 
 _FORMATS: dict[str, str] = dict.fromkeys(("rank", "document", "tied"), "{}")
@@ -378,7 +378,7 @@ def _number_of(query: Any, labels: list[Any]) -> int:
     with suppress(ValueError):
         return labels.index(query)
     with suppress(ValueError):  # dates of several libraries show alike
-        return [shown_labels([label]) for label in labels].index(shown_labels([query]).strip("'"))
+        return [*map(shown, labels)].index(shown(query).strip("'"))
     what = "is missing" if query is None else f"{shown_labels([query])} is not among the ids"
     listed = f"{len(labels)} ids, {shown_labels(labels)}"
     raise ValueError(f"query {what}: pass query= one of the {listed}.")

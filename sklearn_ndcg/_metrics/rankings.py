@@ -32,7 +32,7 @@ from sklearn_ndcg._rows.grouping import (
     warn_of_equal_relevance,
     warn_of_single_documents,
 )
-from sklearn_ndcg._rows.label_texts import count_of_queries, shown_labels
+from sklearn_ndcg._rows.label_texts import count_of_queries, shown_id, shown_labels
 from sklearn_ndcg._rows.labels import refuse_reordered
 
 AnyMeasure = TypeVar("AnyMeasure", bound=Measure)
@@ -357,8 +357,8 @@ class ListRankings(Rankings):
         row, n = int(mask.argmax()), int(np.count_nonzero(mask))
         [ranked] = self.lists._ranked.values()
         number = int(np.searchsorted(ranked.starts, row, side="right")) - 1
-        query = shown_labels([self.lists._queries[number]])
-        return f"{counted(n, what, plural, query)}, document {ranked.row_ids[row]!r}"
+        query = shown_id(self.lists._queries[number])
+        return f"{counted(n, what, plural, query)}, document {shown_id(ranked.row_ids[row])}"
 
     def as_read(self, measure: AnyMeasure) -> AnyMeasure:
         """The measure with the cutoff and the rule for unjudged documents of the lists.

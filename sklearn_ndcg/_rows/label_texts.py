@@ -14,9 +14,9 @@ _LONGEST = 100  # characters of an id in a message
 
 
 def shown_labels(labels: Sequence[object] | Ids, most: int = 3) -> str:
-    """The first labels as text: 'a', 'b', 'c', ..."""
-    shown = ", ".join(_shown(label) for label in labels[:most])
-    return shown + ", ..." * (len(labels) > most)
+    """The first labels in a message: 'a', 'b', 'c', ..."""
+    first = ", ".join(map(shown_id, labels[:most]))
+    return first + ", ..." * (len(labels) > most)
 
 
 def cut(text: str) -> str:
@@ -26,12 +26,12 @@ def cut(text: str) -> str:
 
 def shown_id(label: object) -> str:
     """An id in a message."""
-    return cut(shown_labels([label]))
+    return cut(shown(label))
 
 
 def label_text(label: object) -> str:
     """A label in a table, a title or a plot: text without quotes."""
-    return label if isinstance(label, str) else shown_labels([label])
+    return label if isinstance(label, str) else shown(label)
 
 
 def count_of_queries(n: int, separator: str = "") -> str:
@@ -39,9 +39,10 @@ def count_of_queries(n: int, separator: str = "") -> str:
     return f"{n:{separator}} {'query' if n == 1 else 'queries'}"
 
 
-def _shown(label: object) -> str:
+def shown(label: object) -> str:
+    """The whole label as text, in which dates and numbers of all libraries look alike."""
     if isinstance(label, tuple):
-        return f"({', '.join(map(_shown, label))})"
+        return f"({', '.join(map(shown, label))})"
     if isinstance(label, np.datetime64 | date):
         return re.sub(r"( 00(:00)*)?(\.0+)?$", "", str(label).replace("T", " "))
     if isinstance(label, np.generic):

@@ -14,12 +14,14 @@ from sklearn_ndcg import (
     _checks,
     dcg_samples,
     dcg_score,
+    explain_query,
+    from_lists,
     inference,
     ndcg_curve,
     ndcg_samples,
     ndcg_score,
 )
-from sklearn_ndcg.inference import compare_rankers
+from sklearn_ndcg.inference import compare_rankers, ndcg_interval
 
 NAN, INF = np.nan, np.inf
 Y, S, G = [1, 0, 2, 0], [4, 3, 2, 1], [1, 1, 2, 2]
@@ -361,3 +363,22 @@ def test_the_error_for_nan_speaks_of_joins_where_there_may_be_one():
         with pytest.raises(ValueError, match="contains NaN") as caught:
             ndcg_score(*arguments, groups=groups)
         assert (join in str(caught.value)) == (groups is not None)
+
+
+LONG = "x" * 10_000
+OF_LONG_IDS = {
+    "no such query": lambda ids: explain_query([0, 1, 1], [1, 2, 3], groups=ids, query=LONG),
+    "clusters": lambda ids: ndcg_interval([0, 1, 1], [1, 2, 3], groups=ids, clusters=[1, 2, 3]),
+    "a metric": lambda ids: ndcg_interval([0, 1, 1], [1, 2, 3], groups=ids, metric=str),
+    "documents": lambda ids: from_lists({0: {LONG: 1}}, {0: [LONG, LONG]}),
+}
+
+
+@pytest.mark.parametrize(
+    "ids", [[LONG + "a", LONG + "a", LONG + "b"], [(LONG, 1), (LONG, 1), (LONG, 2)]]
+)
+@pytest.mark.parametrize("name", OF_LONG_IDS)
+def test_messages_leave_out_the_middle_of_a_long_id(name, ids):
+    with pytest.raises(ERRORS, match=r"xxx\.\.\.xxx") as error:
+        OF_LONG_IDS[name](ids)
+    assert len(str(error.value)) < 600
