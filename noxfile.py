@@ -128,16 +128,17 @@ def doctests(session):
               "sklearn_ndcg", "README.md", "docs")  # fmt: skip
 
 
-@nox.session(tags=["ci"])
+@nox.session(tags=["ci"], requires=["build"])
 def docs(session):
     """Check docstrings, build the site and run the examples in it; a warning is an error."""
-    session.install(".[frames,rankers,stocks]", "pytest", *group("docs"))
+    wheel = built(session, "*.whl")
+    session.install(f"{wheel}[frames,rankers,stocks]", "pytest", *group("docs"))
     session.run("pytest", "-q", "-m", "ci", "tests/test_structure.py", "-k", "numpydoc")
     session.run("python", "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "docs",
                 "docs/_build/html")  # fmt: skip
 
 
-@nox.session(name="examples", tags=["ci"])
+@nox.session(name="examples", tags=["ci"], requires=["build"])
 @nox.parametrize(
     "needed",
     [nox.param(needed, id="-".join(re.findall("[a-z]+", str(needed)))) for needed in examples()],
@@ -147,7 +148,8 @@ def run_examples(session, needed):
 
     A warning is an error: none is false, and those that an example shows are caught there.
     """
-    session.install(*needed)
+    package, *others = needed
+    session.install(f"{built(session, '*.whl')}{package.removeprefix('.')}", *others)
     for path in examples()[needed]:
         environment = {"MPLBACKEND": "agg", "PYTHONWARNINGS": "error::UserWarning"}
         session.run("python", path, env=environment)

@@ -8,6 +8,7 @@ import gc
 import os
 import re
 import signal
+import sys
 import sysconfig
 import threading
 import warnings
@@ -59,6 +60,14 @@ def pytest_collection_finish():
     """Keep all modules and tests out of garbage collections, which would look at them each time."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def figures_are_closed():
+    """Close what a test has drawn, so that none depends on which one ran before it."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):  # None in the test without matplotlib
+        pyplot.close("all")
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,5 @@
 """Refusals and conversions; warnings point at the line of the user, from every entry."""
 
-import sys
 import warnings
 from fractions import Fraction
 
@@ -88,8 +87,6 @@ def test_a_warning_names_the_line_of_the_user(call, message):
     lines = {line for *_, line in call.__code__.co_lines()}
     assert {warning.filename for warning in caught} == {__file__}
     assert {warning.lineno for warning in caught if message in str(warning.message)} <= lines
-    if "matplotlib.pyplot" in sys.modules:
-        sys.modules["matplotlib.pyplot"].close("all")
 
 
 # --- refusals and conversions

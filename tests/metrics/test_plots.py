@@ -11,12 +11,6 @@ plt.switch_backend("agg")
 Y, S, IDS = [3, 0, 2, 1, 0, 0, 0, 0], [0.9, 0.9, 0.4, 0.3, 0.1, 0.5, 0.2, 0.1], [0] * 5 + [1] * 3
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 def names(ax):
     return [label.get_text() for label in ax.get_yticklabels()]
 
