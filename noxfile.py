@@ -1,8 +1,8 @@
 """All checks, one session each: `nox -l` lists them, and `nox -s lint` runs one.
 
-`.ci/run` runs README's commands, of which one is the everyday suite, then those with the tag `ci`,
-from top to bottom. `.github/workflows` names others.
-Those that have no environment of their own use that of the session `newest`, which is kept;
+`.ci/run` runs README's commands, of which one is the everyday suite, and those with the tag `ci`;
+`.github/workflows` names others. Those with the tag `apart` have environments of their own, and run
+beside the others. Those that have none use that of the session `newest`, which is kept;
 `nox -R -s doctests` uses it as it is, without installing the package again.
 """
 
@@ -70,7 +70,7 @@ def examples():
 # ---- what .ci/run runs, after the commands of README.md
 
 
-@nox.session(tags=["ci"])
+@nox.session(tags=["ci", "apart"])
 def lint(session):
     """Check the style of the code, the workflows and the repository."""
     session.install(*group("lint"))
@@ -98,7 +98,7 @@ def types(session):
     in_newest(session, "basedpyright")
 
 
-@nox.session(tags=["ci"])
+@nox.session(tags=["ci", "apart"])
 def build(session):
     """Build the sdist and the wheel, which other sessions install."""
     session.install(*group("build"))
@@ -128,7 +128,7 @@ def doctests(session):
               "sklearn_ndcg", "README.md", "docs")  # fmt: skip
 
 
-@nox.session(tags=["ci"], requires=["build"])
+@nox.session(tags=["ci", "apart"], requires=["build"])
 def docs(session):
     """Check docstrings, build the site and run the examples in it; a warning is an error."""
     wheel = built(session, "*.whl")
@@ -138,7 +138,7 @@ def docs(session):
                 "docs/_build/html")  # fmt: skip
 
 
-@nox.session(name="examples", tags=["ci"], requires=["build"])
+@nox.session(name="examples", tags=["ci", "apart"], requires=["build"])
 @nox.parametrize(
     "needed",
     [nox.param(needed, id="-".join(re.findall("[a-z]+", str(needed)))) for needed in examples()],
@@ -149,13 +149,15 @@ def run_examples(session, needed):
     A warning is an error: none is false, and those that an example shows are caught there.
     """
     package, *others = needed
-    session.install(f"{built(session, '*.whl')}{package.removeprefix('.')}", *others)
+    # compiling all modules takes longer than the few that each of them imports
+    wheel = built(session, "*.whl")
+    session.install("--no-compile", f"{wheel}{package.removeprefix('.')}", *others)
     for path in examples()[needed]:
         environment = {"MPLBACKEND": "agg", "PYTHONWARNINGS": "error::UserWarning"}
         session.run("python", path, env=environment)
 
 
-@nox.session(tags=["ci"], requires=["build"])
+@nox.session(tags=["ci", "apart"], requires=["build"])
 def no_compiler(session):
     """Install the sdist without a compiler or an extra, and compare it with scikit-learn."""
     session.install("numpy", "scipy", "scikit-learn", "hypothesis", "pytest")
@@ -167,7 +169,7 @@ def no_compiler(session):
     session.run("python", "-P", "-m", "doctest", "docs/index.md")
 
 
-@nox.session(tags=["ci"], python=PYTHONS[0], requires=["build"])
+@nox.session(tags=["ci", "apart"], python=PYTHONS[0], requires=["build"])
 def oldest(session):
     """Run the everyday suite with the wheel, on the oldest versions of nearly everything."""
     extras = PROJECT["project"]["optional-dependencies"]
