@@ -296,7 +296,7 @@ def simulations(session):
 def peers(session):
     """Compare with libraries that are large, or pin old versions; the page has what they do."""
     session.install(".[test]", "attrs", "pydantic", "rax", "torchmetrics", "tqdm", "typeguard")
-    session.install("--no-deps", "rankereval", "recommenders", "rectools", "replay-rec")
+    session.install("--no-deps", "rectools")
     files = ["tests/metrics/test_conventions.py", "tests/test_recipes.py"]
     session.run("pytest", "-q", "-rs", "-m", "slow or not slow", *files)
     session.install("mlflow")

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:.* queries .*ha.* a single document", "ignore:None of the . queries"
 )
 # Run by hand (`slow`): large frameworks, and libraries that pin old versions.
-BY_HAND = {"torchmetrics", "rax", "rankereval", "recommenders", "rectools", "replay"}
+BY_HAND = {"torchmetrics", "rax"}
 
 
 def parameters(peers):
@@ -28,7 +28,6 @@ def parameters(peers):
 
 
 EVERY_PEER = list(parameters(PEERS))
-NAMED = list(parameters(peer for peer in PEERS if peer.convention))
 
 
 @st.composite
@@ -66,7 +65,7 @@ def assert_is(expected, values, tolerance):
     np.testing.assert_allclose(values, expected, rtol=0, atol=tolerance)
 
 
-@pytest.mark.parametrize("peer", NAMED)
+@pytest.mark.parametrize("peer", EVERY_PEER)
 def test_is_the_value_of_the_installed_library(peer):
     @settings(max_examples=examples(120), deadline=None)
     @given(rankings(peer.takes_fractions), st.sampled_from([None, 1, 3, 10, 50]))
@@ -82,21 +81,20 @@ def test_page_and_convention_say_what_the_library_does(peer):
     rows = whose_ndcg.found_rows(PAGE.read_text(encoding="utf-8"))
     assert rows[label(peer)] == whose_ndcg.row(peer)
     expected = "reciprocal" if peer.convention == "catboost-position" else "log"
-    assert discount in (expected, "-")  # the page tells it in its text
-    if peer.convention:
-        assert CONVENTIONS[peer.convention] == {
-            "gain": gain,
-            "discount": discount,
-            "ties": ties.replace("by id, descending", "stable"),
-            "undefined": pytest.approx(whose_ndcg.UNDEFINED[undefined], nan_ok=True),
-        }
+    assert discount == expected  # the page tells it in its text
+    assert CONVENTIONS[peer.convention] == {
+        "gain": gain,
+        "discount": discount,
+        "ties": ties.replace("by id, descending", "stable"),
+        "undefined": pytest.approx(whose_ndcg.UNDEFINED[undefined], nan_ok=True),
+    }
 
 
 def test_every_convention_is_that_of_a_library():
-    assert CONVENTIONS.keys() == {peer.convention for peer in PEERS if peer.convention}
+    assert CONVENTIONS.keys() == {peer.convention for peer in PEERS}
 
 
-@pytest.mark.parametrize("peer", [peer for peer in PEERS if peer.convention], ids=label)
+@pytest.mark.parametrize("peer", PEERS, ids=label)
 def test_page_shows_our_own_number_for_the_example(peer):
     # ranx sorts up to fifteen documents stably: it need not be installed to know its order
     rows = as_given if peer.library == "ranx" else peer.rows

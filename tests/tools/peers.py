@@ -105,52 +105,12 @@ def rax(y_true, y_score, groups, k):
     return lambda: float(rax.ndcg_metric(score, relevance, segments=segments, topn=k))
 
 
-def rankereval(y_true, y_score, groups, k):
-    np.NaN = np.nan  # noqa: NPY201  (rankereval 0.2.0 was written before NumPy 2)
-    library = import_module("rankereval")
-    queries = [groups == query for query in np.unique(groups)]
-    labels = [library.NumericLabels.from_matrix([y_true[rows]]) for rows in queries]
-    scores = [library.Rankings.from_scores([y_score[rows].copy()]) for rows in queries]
-    metric, pairs = library.NDCG(k), list(zip(labels, scores, strict=True))
-    return lambda: np.nanmean([metric.score(y, s)[0] for y, s in pairs])
-
-
-def recommenders(y_true, y_score, groups, k):
-    library = import_module("recommenders.evaluation.python_evaluation")
-    truth, predicted = frames(y_true, y_score, groups, ("userID", "itemID", "rating", "prediction"))
-    return lambda: library.ndcg_at_k(truth, predicted, k=k or len(y_true), score_type="raw")
-
-
-def rectools(y_true, y_score, groups, k, achievable=False):
-    truth, predicted = frames(y_true, y_score, groups, ("user_id", "item_id", "weight", "rank"))
-    order = predicted.sort_values("rank", ascending=False, kind="stable").groupby("user_id")
-    predicted["rank"] = order.cumcount() + 1
-    metric = import_module("rectools.metrics").NDCG(
-        k or len(y_true), divide_by_achievable=achievable
-    )
-    return lambda: metric.calc(predicted, truth[truth["weight"] > 0])
-
-
-def replay(y_true, y_score, groups, k):
-    truth, predicted = frames(y_true, y_score, groups, ("query_id", "item_id", "weight", "rating"))
-    metric = import_module("replay.metrics").NDCG(k or len(y_true))
-    return lambda: next(iter(metric(predicted, truth[truth["weight"] > 0]).values()))
-
-
 def nested(groups, values):
     """Rows as {query: {document: value}}, ids of documents rising from row to row."""
     found = {}
     for row, (query, value) in enumerate(zip(groups.tolist(), values, strict=True)):
         found.setdefault(f"q{query:08d}", {})[f"d{row:08d}"] = value
     return found
-
-
-def frames(y_true, y_score, groups, names):
-    """Rows as two data frames: users, items and their relevance; users, items and scores."""
-    pd = import_module("pandas")
-    user, item, relevance, score = names
-    keys = {user: groups, item: np.arange(len(groups))}
-    return pd.DataFrame(keys | {relevance: y_true}), pd.DataFrame(keys | {score: y_score})
 
 
 def as_given(y_true, y_score, groups, relevance=None, score=None, step=1):
@@ -183,7 +143,7 @@ class Peer(NamedTuple):
     library: str
     call: str
     compute: Callable
-    convention: str | None = None
+    convention: str
     rows: Callable = as_given  # the rows for ndcg_score
     takes_fractions: bool = False  # as relevance
     tolerance: float = 1e-12
@@ -208,7 +168,6 @@ catboost_exp = partial(catboost, options=";type=Exp")
 catboost_position = partial(catboost, options=";denominator=Position")
 ranx_burges = partial(ranx, metric="ndcg_burges")
 torchmetrics_skip = partial(torchmetrics, empty="skip")
-rectools_achievable = partial(rectools, achievable=True)
 
 PEERS = [
     Peer("sklearn", "ndcg_score", scikit_learn, "sklearn", takes_fractions=True),
@@ -249,9 +208,4 @@ PEERS = [
         **single,
     ),
     Peer("rax", "ndcg_metric", rax, "rax", **single),
-    Peer("rankereval", "NDCG", rankereval),
-    Peer("recommenders", "ndcg_at_k, score_type='raw'", recommenders),
-    Peer("rectools", "NDCG", rectools),
-    Peer("rectools", "NDCG, divide_by_achievable=True", rectools_achievable),
-    Peer("replay", "NDCG", replay),
 ]

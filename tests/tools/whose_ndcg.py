@@ -31,7 +31,7 @@ _CALLS = 20  # by which a library that breaks ties at random shows it
 
 installed = [peer for peer in PEERS if peer.installed]
 # What a library may do, in the words of ndcg_score, the usual first.
-GAINS = {"linear": "linear", "exponential": "exponential", "binary": lambda y: (y > 0) * 1.0}
+GAINS = ["linear", "exponential"]
 DISCOUNTS = ["log", "reciprocal"]
 TIES = {rule: (rule, as_given) for rule in ("average", "stable", "worst", "best")}
 TIES["by id, descending"] = ("stable", last_first)
@@ -60,12 +60,10 @@ def rows(*queries):
 
 
 def mean(peer, *data, k=None):
-    """The number that the library prints, or None where it raises an error."""
-    errors = (ValueError, ZeroDivisionError, KeyError)
+    """The number that the library prints."""
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with contextlib.suppress(*errors):
-            return float(np.mean(peer.value(*data, k=k)))
+        return float(np.mean(peer.value(*data, k=k)))
 
 
 class Choices(NamedTuple):
@@ -86,7 +84,7 @@ def ours(data, choices):
         y_true,
         y_score,
         groups=groups,
-        gain=GAINS[choices.gain],
+        gain=choices.gain,
         discount=choices.discount,
         ties=rule,
         undefined=UNDEFINED[choices.undefined],
@@ -108,27 +106,16 @@ def our_numbers():
 
 
 def explain(peer):
-    """The choices that give all of a library's numbers, or dashes where none do."""
+    """The choices that give all of a library's numbers."""
     theirs = {name: mean(peer, *rows(FIRST, second)) for name, second in SECOND.items()}
-    raises = theirs["undefined"] is None
-    to_match = [name for name in SECOND if not (raises and name == "undefined")]
     for choices, numbers in our_numbers().items():
-        if all(same(theirs[name], numbers[name]) for name in to_match):
-            return choices._replace(undefined="error") if raises else choices
-    without_ties = [name for name in to_match if "ties" not in name]  # the rule has no name here
-    for choices, numbers in our_numbers().items():
-        if all(same(theirs[name], numbers[name]) for name in without_ties):
-            undefined = "error" if raises else choices.undefined
-            return choices._replace(ties="-", undefined=undefined, scores="-")
-    return Choices("-", "-", "-", "-", "-")
-
-
-def same(their_number, our_number):
-    return their_number is not None and abs(their_number - our_number) < 1e-6
+        if all(abs(theirs[name] - numbers[name]) < 1e-6 for name in SECOND):
+            return choices
+    raise ValueError(f"no choices give the numbers of {label(peer)}: {theirs}")
 
 
 def shown(number):
-    return "error" if number is None else f"{number:.4f}".rstrip("0").rstrip(".")
+    return f"{number:.4f}".rstrip("0").rstrip(".")
 
 
 def row(peer):
@@ -146,9 +133,7 @@ def label(peer):
 
 def found_rows(page):
     """The cells of each library's row on a page, by its label."""
-    lines = pages.rows(page, "whose ndcg") + pages.rows(page, "others")
-    width = len(COLUMNS)
-    return {cells[-width - 1]: cells[-width:] for cells in lines}
+    return {library: cells for _, library, *cells in pages.rows(page, "whose ndcg")}
 
 
 def example_rows():
@@ -173,14 +158,11 @@ def updated(page):
     cells = found_rows(page)
     for peer in installed:
         cells[label(peer)] = row(peer)
-    named = [[f"`{p.convention}`", label(p), *cells[label(p)]] for p in PEERS if p.convention]
-    others = [[label(p), *cells[label(p)]] for p in PEERS if not p.convention]
+    named = [[f"`{peer.convention}`", label(peer), *cells[label(peer)]] for peer in PEERS]
     example = pages.table(["query", "relevance", "scores"], example_rows())
     page = pages.write(page, "example", example)
     named = pages.table(["name", "library", *COLUMNS], named)
     page = pages.write(page, "whose ndcg", named)
-    others = pages.table(["library", *COLUMNS], others)
-    page = pages.write(page, "others", others)
     old = re.search(r"<!-- versions -->(.*?)<!--", page, flags=re.DOTALL)[1]
     return pages.write(page, "versions", versions(old))
 
