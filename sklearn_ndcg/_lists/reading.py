@@ -70,8 +70,8 @@ _IDS_HINT = "Sets and lists of ids go to from_lists; pairs become a mapping, dic
 _BEIR = ("query-id", "corpus-id", "score")  # its columns
 _EMPTY_HINT = "If it is an empty cell, pass []."
 _TEXT_HINT = "A text is not a list: split it, or pass [text] if it is one id."
-_LEFT_OUT = ": if nobody judged it, leave it out"
-_UNJUDGED_HINTS = {"relevant": f"{_LEFT_OUT} or pass nan", "qrels": _LEFT_OUT, "run": ""}
+_LEFT_OUT = ". Grades are numbers, {id: 3}; leave out what nobody judged"
+_UNJUDGED_HINTS = {"relevant": f"{_LEFT_OUT}, or pass nan", "qrels": _LEFT_OUT, "run": ""}
 # numbers of documents that are errors
 _WRONG_NUMBERS: dict[str, Any] = {
     "relevant": lambda grades: np.isinf(grades) | (grades < 0),
