@@ -70,5 +70,9 @@ few = table.filter("query < 1000").fetchnumpy()
 expected = ndcg_samples(few["grade"], few["score"], groups=few["query"], **options)
 found = by_query.filter("query < 1000").order("query").fetchnumpy()["ndcg"]
 print(f"greatest difference in {len(found)} queries: {np.abs(found - expected).max():.0e}")
+# sphinx_gallery_start_ignore
+assert len(found) == 1000
+assert np.allclose(found, expected, rtol=0, atol=1e-12)
+# sphinx_gallery_end_ignore
 directory.cleanup()
 plt.show()

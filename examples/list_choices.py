@@ -5,8 +5,8 @@ Choices that change which recommender looks better
 
 How does a film count that the user never rated, a user without a list, or a list that is short?
 These are options of ``from_lists``. In the first two comparisons here the option changes which
-recommender is ahead, and in the third whether one is. None is wrong, but each answers another
-question.
+recommender is ahead, and in the third whether one is clearly ahead. None is wrong, but each answers
+another question.
 """
 
 import warnings
@@ -33,6 +33,11 @@ truth, lists = load_lists()
 options = {"undefined": "omit", "random_state": 0}
 zero = compare_rankers(from_lists(truth, rankers=lists, k=10), **options)
 print(zero)
+# sphinx_gallery_start_ignore
+assert list(lists) == ["popularity", "film mean", "similar users"]
+assert max(zero.mean, key=zero.mean.get) == "similar users"
+assert zero.confidence_interval.high[1:].max() < 0  # the others minus similar users
+# sphinx_gallery_end_ignore
 
 # %%
 # With "omit" such films are removed, and later ones move up. This asks who knows, among the films
@@ -41,6 +46,11 @@ print(zero)
 rows = from_lists(truth, rankers=lists, k=10, unjudged="omit")
 omit = compare_rankers(rows, **options)
 print(omit)
+# sphinx_gallery_start_ignore
+assert min(zero.mean, key=zero.mean.get) == max(omit.mean, key=omit.mean.get) == "film mean"
+assert (zero.pvalue < 0.01).all()
+assert (omit.pvalue < 0.01).all()
+# sphinx_gallery_end_ignore
 
 # sphinx_gallery_alt = "NDCG@10 of three recommenders: the order changes with unjudged='omit'"
 _, axes = plt.subplots(2, figsize=(6.4, 4), layout="constrained")
@@ -60,18 +70,33 @@ some = {
     "similar users": {user: films for user, films in similar.items() if n_rated[user] >= 50},
     "popularity": lists["popularity"],
 }
+of_users = {}
 for unanswered in ("zero", "omit"):
     rows = from_lists(truth, rankers=some, k=10, unanswered=unanswered)
-    print(compare_rankers(rows, **options))
+    of_users[unanswered] = compare_rankers(rows, **options)
+    print(of_users[unanswered])
+# sphinx_gallery_start_ignore
+assert of_users["zero"].confidence_interval.high[0] < 0
+assert of_users["omit"].confidence_interval.low[0] > 0
+assert of_users["omit"].mean["popularity"] > of_users["zero"].mean["popularity"]
+# sphinx_gallery_end_ignore
 
 # %%
 # A short list
 # ------------
 # With ``k=10`` a list of one film is far behind one of ten, as empty positions add nothing. With
 # ``k="retrieved"`` each list, and its ideal, is cut at its own length. This asks how good the films
-# are that are shown, and rewards showing the safest film alone: it is not behind any more.
+# are that are shown, and rewards showing the safest film alone: its mean is now the higher one, but
+# the interval of the difference has 0 in it.
 
 lengths = {n: {user: films[:n] for user, films in similar.items()} for n in (1, 10)}
+by_cutoff = {}
 for k in (10, "retrieved"):
-    print(compare_rankers(from_lists(truth, rankers=lengths, k=k), **options))
+    by_cutoff[k] = compare_rankers(from_lists(truth, rankers=lengths, k=k), **options)
+    print(by_cutoff[k])
+# sphinx_gallery_start_ignore
+assert by_cutoff[10].confidence_interval.high[0] < -0.1
+assert by_cutoff["retrieved"].confidence_interval.low[0] < 0
+assert by_cutoff["retrieved"].difference[0] > 0
+# sphinx_gallery_end_ignore
 plt.show()

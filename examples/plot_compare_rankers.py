@@ -7,7 +7,7 @@ A search ranks its candidates by a mean over folds, and calls the first of them 
 better than the second? Is it better than rankings that need no model? ``cross_val_predict`` gives
 the scores of every user's films, from models that were not fitted to that user, and
 ``compare_rankers`` compares them user by user. Here the best cannot be told from the second, nor
-from a plain sum of the features.
+from a plain sum of three features.
 """
 
 import matplotlib.pyplot as plt
@@ -53,28 +53,47 @@ comparison = compare_rankers(y, scores, groups=users, random_state=0, **metric)
 print(comparison)
 # sphinx_gallery_alt = "Differences between the best, the second, the sum and the film mean"
 IntervalDisplay.from_result(comparison, differences=True)
+# sphinx_gallery_start_ignore
+low, high = comparison.confidence_interval
+than_film_mean = [second == "film mean" for _, second in comparison.pairs]
+assert (low > 0).tolist() == than_film_mean
+assert ((low > 0) | (high < 0)).tolist() == than_film_mean
+# sphinx_gallery_end_ignore
 
 # %%
-# The best candidate may as well be the second: the interval of their difference has 0 in it. It
-# beats the film mean, but not the sum, which no model was fitted for. What helps are the features;
-# what trees add to them cannot be seen in 671 users.
+# The best candidate cannot be told from the second, nor from the sum, for which no model was
+# fitted: the intervals of these differences have 0 in them. All three are better than the film
+# mean. So the other features help; whether trees add anything to a sum cannot be seen in 671 users.
 #
 # Bands of curves
 # ---------------
 # The bands of the best candidate and the film mean overlap, although the difference is clear. A
-# band shows how much a mean varies with the users, which both means do together. Do not read
+# band shows how much a mean varies with the users, and both means vary together. Do not read
 # differences from bands.
 
 shown = {name: scores[name] for name in ("best", "film mean")}
 # sphinx_gallery_alt = "NDCG at 1 to 20: the bands of the best and the film mean overlap"
-NDCGDisplay.from_predictions(y, shown, groups=users, k=20, gain="exponential")
+curves = NDCGDisplay.from_predictions(y, shown, groups=users, k=20, gain="exponential")
+# sphinx_gallery_start_ignore
+bounds = curves.interval
+assert (bounds[0, 0] < bounds[1, 1]).all()
+values = comparison.to_frame("queries")
+assert values["best"].corr(values["film mean"]) > 0.5
+# sphinx_gallery_end_ignore
 
 # %%
 # User by user
 # ------------
-# The mean difference is small, compared with what happens to single users: most lists get better,
-# but many get worse. ``comparison.to_frame("queries")`` has the values of each user.
+# The mean difference is small, compared with what happens to single users: more than half of the
+# lists get better, and more than a third get worse. ``comparison.to_frame("queries")`` has the
+# values of each user.
 
 # sphinx_gallery_alt = "Differences of all users, sorted: more are above 0 than below"
 DifferenceDisplay.from_comparison(comparison, pair=("best", "film mean"))
+# sphinx_gallery_start_ignore
+change = values["best"] - values["film mean"]
+assert change.abs().mean() > 2 * change.mean()
+assert (change > 0).mean() > 1 / 2
+assert (change < 0).mean() > 1 / 3
+# sphinx_gallery_end_ignore
 plt.show()

@@ -56,7 +56,8 @@ search = GridSearchCV(
 # Good, or only volatile?
 # -----------------------
 # Every ranking is compared with a random order twice: the second time the worst stocks of the week
-# are the relevant ones. Quarters of a year are nearly independent.
+# are the relevant ones. The days of a quarter of a year are one cluster: only at its borders do
+# returns overlap with those of another.
 
 scores = {
     "random": np.zeros(len(test)),  # ties are averaged: the expected NDCG
@@ -68,11 +69,22 @@ options = {"groups": day[test], "clusters": day[test].to_period("Q"), "baseline"
 lead = compare_rankers(y[test], scores, random_state=0, **options, **metric)
 upside_down = compare_rankers(4 - y[test], scores, random_state=0, **options, **metric)
 print(f"Grades as they are: {lead}\n\nGrades upside down: {upside_down}")
+# sphinx_gallery_start_ignore
+assert [first for first, _ in lead.pairs] == ["momentum", "volatility", "trees"]
+assert max(lead.mean, key=lead.mean.get) == "volatility"
+assert upside_down.confidence_interval.low[1] > 0.03
+assert 0 < lead.confidence_interval.low[2] < lead.difference[2] < lead.difference[1]
+assert upside_down.confidence_interval.low[2] < 0 < upside_down.confidence_interval.high[2]
+days_alone = compare_rankers(
+    y[test], scores, groups=day[test], baseline="random", random_state=0, **metric
+)
+assert (np.subtract(*lead.confidence_interval) < np.subtract(*days_alone.confidence_interval)).all()
+# sphinx_gallery_end_ignore
 
 # %%
 # Volatile stocks are more often among the best of a week, and also among the worst. Ranking by
 # volatility has the highest NDCG, but leads upside down, too: it finds stocks that move, not stocks
-# that rise. The lead of the trees is smaller, and upside down it is gone.
+# that rise. The lead of the trees is smaller, and upside down it cannot be told from 0.
 
 # sphinx_gallery_alt = "Leads over a random order: that of volatility stays with grades upside down"
 _, axes = plt.subplots(2, sharex=True, layout="constrained")

@@ -35,4 +35,8 @@ comparison = compare_rankers(rows, undefined="omit", random_state=0)
 print(comparison)
 # sphinx_gallery_alt = "Differences of all users, sorted: more are above 0 than below"
 DifferenceDisplay.from_comparison(comparison)
+# sphinx_gallery_start_ignore
+assert comparison.wins[0] > comparison.losses[0]
+assert comparison.n_left_out > 0
+# sphinx_gallery_end_ignore
 plt.show()

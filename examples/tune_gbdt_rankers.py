@@ -23,8 +23,9 @@ from sklearn_ndcg.inference import IntervalDisplay, compare_rankers
 # Whole grades
 # ------------
 # LightGBM and XGBoost take whole grades, here half stars from 1 to 10. With exponential gain, their
-# default, half a star more would double a film's gain. Here the gain is the grade itself, for the
-# libraries and for the scorer: a table in LightGBM, a switch in XGBoost, the default in CatBoost.
+# default, half a star more would more than double a film's gain. Here the gain is the grade itself,
+# for the libraries and for the scorer: a table in LightGBM, a switch in XGBoost, the default in
+# CatBoost.
 
 X, y, _ = load_films()
 y = (2 * y).astype(int)

@@ -55,6 +55,14 @@ assert abs(explanation.difference[0]) > 5 * max(abs(explanation.difference[1:]))
 changed = np.abs(np.diff(explanation.values, axis=0)) > 1e-9
 assert changed[1].mean() > 0.95
 assert changed[2].sum() == 4
+of_ties = explanation.values[2] - explanation.values[1]
+assert min((of_ties > 0).mean(), (of_ties < 0).mean()) > 0.4
+ties_first = [
+    ndcg_score(relevance, score, groups=user, k=10, undefined=0.0, **options)
+    for options in ({}, {"ties": "stable"}, {"ties": "stable", "gain": "exponential"})
+]
+assert np.isclose(ties_first[2], explanation.ndcg[2])
+assert not np.allclose(np.diff(ties_first)[::-1], np.diff(explanation.ndcg)[:2], atol=1e-4)
 # sphinx_gallery_end_ignore
 
 # %%
@@ -78,4 +86,7 @@ with warnings.catch_warnings():
         for each in np.unique(user)
     ]
 print(f"{np.mean(of_user):.4f} by scikit-learn, one call per user")
+# sphinx_gallery_start_ignore
+assert np.isclose(np.mean(of_user), explanation.ndcg[0])
+# sphinx_gallery_end_ignore
 plt.show()
