@@ -255,3 +255,17 @@ def test_the_page_on_intervals_and_tests_runs():
     failed, attempted = doctest.testfile(page, module_relative=False, optionflags=flags)
     assert attempted
     assert not failed
+
+
+@pytest.mark.filterwarnings("ignore")  # what is not an error by the recipe's own filter
+def test_the_gate_fails_if_rankers_are_not_judged_alike():
+    page, title = DOCS / "how_to_tuning.md", "A CI gate: is another model as good?"
+    defined = run(page, title)
+    examples = doctest.DocTestParser().get_examples(split_page(page)[1][title])
+    [compare] = [each.source for each in examples if "compare_rankers(" in each.source]
+    y = defined["y"].astype(float)
+    y[::2] = np.nan
+    unlike = {"smaller": np.isnan(y), "old": ~np.isnan(y)}
+    options = defined["options"] | {"unjudged": "zero"}
+    with pytest.raises(UserWarning, match="are judged, compared with"):
+        exec(compare, defined | {"y": y, "rankers": unlike, "options": options})  # noqa: S102
