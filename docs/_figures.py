@@ -26,8 +26,16 @@ from sklearn_ndcg.inference import (
 
 HERE = Path(__file__).parent
 GROUNDS = {
-    "light": {"ink": "#222832", "lines": ["#0072b2", "#b34700", "#00795a", "#9c4a83"]},
-    "dark": {"ink": "#ced6dd", "lines": ["#56b4e9", "#ff9b4a", "#33c79a", "#e39ac9"]},
+    "light": {
+        "paper": "#ffffff",
+        "ink": "#222832",
+        "lines": ["#0072b2", "#b34700", "#00795a", "#9c4a83"],
+    },
+    "dark": {
+        "paper": "#14181e",
+        "ink": "#ced6dd",
+        "lines": ["#56b4e9", "#ff9b4a", "#33c79a", "#e39ac9"],
+    },
 }
 
 
@@ -125,7 +133,8 @@ def front(ax):
     values = front_numbers()
     bars = ax.barh(list(values), list(values.values()), height=0.65, color=["C2", "C1", "C1"])
     ax.bar_label(bars, fmt="%.2f", padding=4)
-    ax.bar_label(bars, ["right", "too high", "too high"], label_type="center", color="white")
+    says = ["right", "too high", "too high"]
+    ax.bar_label(bars, says, label_type="center", color=plt.rcParams["axes.facecolor"])
     ax.set(xlim=(0, 1), xticks=[0, 0.5, 1])
     ax.set_title("One model: NDCG@10", loc="left", fontsize="medium", fontweight="bold")
     ax.invert_yaxis()
@@ -182,7 +191,8 @@ def save_drawn(folder, name, draw, style=()):
         of_ground = {
             "axes.edgecolor": ink, "axes.labelcolor": ink, "text.color": ink, "xtick.color": ink,
             "ytick.color": ink, "axes.prop_cycle": plt.cycler(color=colors["lines"]),
-            "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False,
+            "axes.facecolor": colors["paper"],  # behind legends; the axes are transparent
+            "axes.spines.top": False, "axes.spines.right": False, "legend.edgecolor": "none",
             "svg.hashsalt": "sklearn_ndcg", "svg.fonttype": "none", "font.size": 13,
         }  # fmt: skip
         with plt.rc_context(of_ground | dict(style)):

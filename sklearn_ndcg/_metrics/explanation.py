@@ -182,8 +182,8 @@ class Explanation:
         ax.margins(x=0.35)  # for the numbers beside the bars
         ax.set(xlabel=self.metric, ylim=(rows[-1] + 0.5, -0.5))
         if notes:
-            below = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "top"}
-            ax.annotate("\n".join(notes), (0, 0), (0, -38), **below, fontsize="small")
+            below = {"xycoords": ("figure points", "axes fraction"), "textcoords": "offset points"}
+            ax.annotate("\n".join(notes), (6, 0), (0, -38), **below, va="top", fontsize="small")
         return _show.finish(ax, despine)
 
     def _effect(self, step: int) -> str:

@@ -176,7 +176,7 @@ class DifferenceDisplay:
         label = f"{start} {mean:+.4f}, {_show.percent(comparison.confidence_level)} CI"
         own = {"color": ax.xaxis.label.get_color(), "capsize": 3, "label": label}
         error = np.abs(bounds - mean)[:, np.newaxis]
-        style = {"marker": "o"} | own | (curve_kwargs or {})
+        style = {"marker": "_"} | own | (curve_kwargs or {})
         self.line_ = ax.errorbar(1.05 * len(values), mean, error, **style)
         ax.set_xlabel("Queries, sorted by difference")
         ax.set_ylabel(f"{comparison.metric}, first minus second")

@@ -85,6 +85,17 @@ def test_the_rows_of_steps_say_what_changes():
     assert all(sentence in " ".join(below.split()) for sentence in found.not_included.values())
 
 
+@pytest.mark.parametrize("points", [10, 13])  # matplotlib's own size, and that of the pages
+def test_what_is_below_the_steps_is_inside_the_figure(points):
+    with plt.rc_context({"font.size": points}):
+        figure = explain_difference(Y, S, "sklearn", "lightgbm", groups=IDS).plot().figure
+        figure.canvas.draw()
+    (ax,) = figure.axes
+    (below,) = (text.get_window_extent() for text in ax.texts if "\n" in text.get_text())
+    assert 0 < below.x0 < below.x1 < figure.bbox.x1
+    assert 0 < below.y0 < below.y1 < ax.xaxis.label.get_window_extent().y0
+
+
 @pytest.mark.parametrize(
     ("first", "k", "metric"),
     [
