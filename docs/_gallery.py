@@ -16,7 +16,6 @@ ORDER = [
     "plot_compare_rankers.py",
     "tune_gbdt_rankers.py",
     "recommender_lists.py",
-    "list_choices.py",
     "plot_new_users.py",
     "rank_stocks.py",
     "whose_ndcg.py",
