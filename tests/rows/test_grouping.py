@@ -67,9 +67,10 @@ def test_groups_that_hash_by_identity_are_refused(make, function):
         function(ids)
 
 
-def test_groups_that_are_unique_per_row_warn():
+@pytest.mark.parametrize("s", [S, np.r_[-np.inf, S[1:]]], ids=["scores", "one not retrieved"])
+def test_groups_that_are_unique_per_row_warn(s):
     with pytest.warns(UserWarning, match="Each of the 8 queries has a single document"):
-        ndcg_score(Y, S, groups=range(8), undefined="omit")
+        ndcg_score(Y, s, groups=range(8), undefined="omit")
 
 
 # the first of the lists of one document misses a relevant one, which has a row
