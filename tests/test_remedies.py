@@ -3,14 +3,17 @@
 Remedies that are tested beside the code of their message are not repeated here.
 """
 
+import math
 import re
 from collections import namedtuple
 
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import FirstColumn
 from sklearn.cluster import KMeans
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import make_scorer
 from sklearn.model_selection import BaseCrossValidator, KFold, cross_validate
 
 from sklearn_ndcg import (
@@ -20,22 +23,25 @@ from sklearn_ndcg import (
     from_lists,
     from_trec,
     make_ndcg_scorer,
+    ndcg_curve,
     ndcg_score,
+    quantile_grades,
 )
 from sklearn_ndcg.inference import NDCGDisplay, compare_rankers, ndcg_interval
 
 Y, S = np.array([3, 0, 1, 0, 2, 1]), np.array([0.9, 0.8, 0.3, 0.5, 0.2, 0.4])
 IDS = np.array([7, 7, 7, 8, 8, 9])
-RIGHT = np.mean([  # the formula
-    (3 + 1 / 2) / (3 + 1 / np.log2(3)),
-    1 / np.log2(3),
-    1,
-])  # fmt: skip
 TRUTH = {"a": {"A": 3, "B": 1}, "b": {"C": 1}}
 FIRST, SECOND = {"a": ["B", "A"], "b": ["C"]}, {"a": ["A", "B"], "b": ["D"]}
 ROWS = from_lists(TRUTH, FIRST)
+PER_QUERY = [(3 + 1 / 2) / (3 + 1 / np.log2(3)), 1 / np.log2(3), 1]  # the formula
+RIGHT = np.mean(PER_QUERY)
 OF_FIRST = np.mean([(1 + 3 / np.log2(3)) / (3 + 1 / np.log2(3)), 1])
 X = pd.DataFrame({"f": S}, index=pd.Index(IDS, name="query"))
+TABLE = X.assign(y=Y).reset_index()
+WHOLE = [(np.flatnonzero(query != IDS), np.flatnonzero(query == IDS)) for query in (7, 8, 9)]
+PROBABILITIES = (2 * np.eye(4) + np.eye(4)[::-1])[Y] / 3
+RETURNS = [0.3, -0.2, 0.1]
 SHUFFLED = pd.Series(Y, list("abcdef")), pd.Series(S, list("abcdef")).sample(frac=1, random_state=0)
 BY_CLASS = LogisticRegression().fit(S[:, np.newaxis], Y > 1)
 
@@ -64,6 +70,10 @@ def ragged(y_true, y_score):
 
 def mean_of_comparison(rows, **options):
     return compare_rankers(rows, test="t", **options).mean["first"]
+
+
+def scores_of_folds(scorer):
+    return cross_validate(FirstColumn(), X, Y, scoring=scorer, cv=WHOLE)["test_score"]
 
 
 def first_test_set(cv):
@@ -124,6 +134,185 @@ REMEDIES = {
         ),
         RIGHT,
     ),
+    "function of one number": Remedy(
+        lambda: ndcg_score(Y, S, groups=IDS, gain=math.sqrt),
+        "Use functions of NumPy, such as np.sqrt",
+        lambda: ndcg_score([[3, 0, 1]], [[3, 2, 1]], gain=np.sqrt),
+        (3**0.5 + 1 / 2) / (3**0.5 + 1 / np.log2(3)),
+    ),
+    "several cutoffs": Remedy(
+        lambda: ndcg_score(Y, S, groups=IDS, k=[1, 2]),
+        "For several cutoffs, ndcg_curve takes an array",
+        lambda: ndcg_curve(Y, S, groups=IDS, k=[1, 2])[1],
+        [2 / 3, np.mean([3 / (3 + 1 / np.log2(3)), 1 / np.log2(3), 1])],
+    ),
+    "several cutoffs of lists": Remedy(
+        lambda: from_lists(TRUTH, FIRST, k=[1, 2]),
+        "from_lists and from_trec the largest",
+        lambda: ndcg_curve(from_lists(TRUTH, FIRST, k=2), k=[1, 2])[1],
+        [(1 / 3 + 1) / 2, OF_FIRST],
+    ),
+    "one cutoff of a curve": Remedy(
+        lambda: ndcg_curve(Y, S, groups=IDS, k=3),
+        "for example k=[1, 5, 10]",
+        lambda: ndcg_curve(Y, S, groups=IDS, k=[1, 5, 10])[1],
+        [2 / 3, RIGHT, RIGHT],
+    ),
+    "masked": Remedy(
+        lambda: ndcg_score(np.ma.array(Y, mask=Y == 0), S, groups=IDS),
+        "Fill them",
+        lambda: ndcg_score(np.ma.array(Y, mask=Y == 0).filled(0), S, groups=IDS),
+        RIGHT,
+    ),
+    "another word": Remedy(
+        lambda: ndcg_score(Y, S, qid=IDS),
+        "Pass the query ids as groups",
+        lambda: ndcg_score(Y, S, groups=IDS),
+        RIGHT,
+    ),
+    "a base of no logarithm": Remedy(
+        lambda: dcg_score([[0, 2]], [[1, 2]], log_base=3, discount="reciprocal"),
+        "leave one of the two out",
+        lambda: [
+            dcg_score([[0, 2]], [[2, 1]], discount="reciprocal"),
+            dcg_score([[0, 2]], [[2, 1]], log_base=3),
+        ],
+        [2 / 2, 2 / (np.log(1 + 2) / np.log(3))],
+    ),
+    "two rules for ties": Remedy(
+        lambda: ndcg_score([[0, 1]], [[1, 1]], ties="best", ignore_ties=True),
+        "leave one of the two out",
+        lambda: [
+            ndcg_score([[0, 1]], [[1, 1]], ties="best"),
+            ndcg_score([[0, 1]], [[1, 1]], ignore_ties=True),
+        ],
+        [1, 1 / np.log2(3)],
+    ),
+    "ids as relevance": Remedy(
+        lambda: ndcg_score(TRUTH, FIRST),
+        "If these are ids, pass them as ndcg_score(from_lists(relevant, recommended, k=10))",
+        lambda: ndcg_score(from_lists(TRUTH, FIRST, k=10)),
+        OF_FIRST,
+    ),
+    "words as relevance": Remedy(
+        lambda: ndcg_score(np.array(["bad", "good"])[np.minimum(Y, 1)], S, groups=IDS),
+        "words with a dict from word to grade",
+        lambda: ndcg_score(
+            [{"bad": 0, "good": 3}[word] for word in ("good", "bad", "good")],
+            S[:3],
+            groups=IDS[:3],
+        ),
+        (1 + 1 / 2) / (1 + 1 / np.log2(3)),
+    ),
+    "no groups, and several queries": Remedy(
+        lambda: ndcg_score(Y, S),
+        "groups= with one query id per row",
+        lambda: ndcg_score(Y, S, groups=IDS),
+        RIGHT,
+    ),
+    "no groups in a tool": Remedy(
+        lambda: cross_validate(
+            FirstColumn(), X, Y, scoring=make_scorer(ndcg_score), cv=WHOLE, error_score="raise"
+        ),
+        "In scikit-learn's tools, scoring=make_ndcg_scorer(...) finds the ids",
+        lambda: scores_of_folds(make_ndcg_scorer(group_by="query")),
+        PER_QUERY,
+    ),
+    "groups of queries in rows": Remedy(
+        lambda: ndcg_score([[3, 0, 1]], [[3, 2, 1]], groups=[7]),
+        "If each of its rows is a query, as with multilabel targets, leave groups out",
+        lambda: ndcg_score([[3, 0, 1]], [[3, 2, 1]]),
+        PER_QUERY[0],
+    ),
+    "a table that holds the target": Remedy(
+        lambda: ndcg_score(pd.DataFrame({"y": Y, "f": S}), S, groups=IDS),
+        "If it is a table that holds the target, pass that column",
+        lambda: ndcg_score(pd.DataFrame({"y": Y, "f": S})["y"], S, groups=IDS),
+        RIGHT,
+    ),
+    "probabilities": Remedy(
+        lambda: ndcg_score(Y, PROBABILITIES, groups=IDS),
+        "np.round(y_score @ gain, 10) with the gain of each of classes_ (np.unique(y))",
+        lambda: ndcg_score(Y, np.round(PROBABILITIES @ np.unique(Y), 10), groups=IDS),
+        # 3/4 of the grade from 0 to 3, and 1/4 of 3 minus it: the order of the grades
+        1,
+    ),
+    "a ranking of two dimensions and one": Remedy(
+        lambda: ndcg_score([Y[:3]], S[:3]),
+        "A single ranking is [y_true], [y_score]",
+        lambda: ndcg_score([Y[:3]], [S[:3]]),
+        PER_QUERY[0],
+    ),
+    "scores of what was retrieved": Remedy(
+        lambda: ndcg_score([[1, 0, 2]], [[1, 2]]),
+        "what it did not retrieve scores -inf",
+        lambda: ndcg_score([[1, 0, 2]], [[1, 2, -np.inf]]),
+        1 / np.log2(3) / (2 + 1 / np.log2(3)),
+    ),
+    "NaN as score": Remedy(
+        lambda: ndcg_score([[1, 0, 2]], [[1, 2, np.nan]]),
+        "-inf if not retrieved",
+        lambda: ndcg_score([[1, 0, 2]], [[1, 2, -np.inf]]),
+        1 / np.log2(3) / (2 + 1 / np.log2(3)),
+    ),
+    "padded rows": Remedy(
+        lambda: ndcg_score([[1, 0, 2], [0, 1, np.nan]], [[3, 2, 1], [1, 0, 0]]),
+        "remove them (with scores of -inf if they pad rows to one length)",
+        lambda: ndcg_score(
+            [[1, 0, 2], [0, 1, np.nan]], [[3, 2, 1], [1, 0, -np.inf]], unjudged="omit"
+        ),
+        np.mean([(1 + 2 / 2) / (2 + 1 / np.log2(3)), 1 / np.log2(3)]),
+    ),
+    "joined judgements": Remedy(
+        lambda: ndcg_score([np.nan, 3], [2, 1], groups=["a", "a"]),  # of A, B and X
+        "lack the judged documents that were not returned, so their ideal is too low: pass both to "
+        "from_lists",
+        lambda: ndcg_score(from_lists({"a": {"A": 3, "B": 1}}, {"a": ["X", "A"]})),
+        3 / np.log2(3) / (3 + 1 / np.log2(3)),
+    ),
+    "grades alone": Remedy(
+        lambda: ndcg_score([3, 0, 1]),
+        "and grades in ranked order to explain_query",
+        lambda: explain_query([3, 0, 1]).ndcg,
+        PER_QUERY[0],
+    ),
+    "a text as names": Remedy(
+        lambda: explain_query([3, 0, 1], ids="abc"),
+        "pass a list",
+        lambda: explain_query([3, 0, 1], ids=list("abc")).ndcg,
+        PER_QUERY[0],
+    ),
+    "returns": Remedy(
+        lambda: ndcg_score(RETURNS, S[:3], groups=IDS[:3]),
+        "Make grades of a continuous target, such as returns, by quantile_grades",
+        lambda: ndcg_score(
+            quantile_grades(RETURNS, groups=IDS[:3], n_grades=3), S[:3], groups=IDS[:3]
+        ),
+        (2 + 1 / 2) / (2 + 1 / np.log2(3)),
+    ),
+    "negative gains": Remedy(
+        lambda: ndcg_score(RETURNS, S[:3], groups=IDS[:3]),
+        "dcg_score takes negative gains",
+        lambda: dcg_score(RETURNS, S[:3], groups=IDS[:3]),
+        0.3 - 0.2 / np.log2(3) + 0.1 / 2,
+    ),
+    "large gains": Remedy(
+        lambda: ndcg_score([[1e308, 1e308, 0]], [[3, 1, 2]], discount="none", k=2),
+        "scale y_true down, or pass a gain that does",
+        lambda: [
+            ndcg_score([[1, 1, 0]], [[3, 1, 2]], discount="none", k=2),
+            ndcg_score(
+                [[1e308, 1e308, 0]], [[3, 1, 2]], gain=lambda y: y / 1e308, discount="none", k=2
+            ),
+        ],
+        [1 / 2, 1 / 2],
+    ),
+    "large means": Remedy(
+        lambda: dcg_score([[1.5e308, 0]] * 2, [[2, 1]] * 2),
+        "sum over queries is more than a float64 holds: scale y_true down",
+        lambda: dcg_score([[1.5, 0]] * 2, [[2, 1]] * 2),
+        1.5,
+    ),
     "undefined": Remedy(
         lambda: ndcg_score([1, 0], [1, 2], groups=[0, 1], undefined="raise"),
         "undefined='omit'",
@@ -165,6 +354,99 @@ REMEDIES = {
             ).n_queries
         ),
         4,
+    ),
+    "a cluster for each query": Remedy(
+        lambda: ndcg_interval(Y, S, groups=IDS, clusters=[0, 0, 1, 1, 1, 2], method="t"),
+        "Give all rows of a query the same cluster, for example that of its first row",
+        lambda: (
+            ndcg_interval(
+                Y,
+                S,
+                groups=IDS,
+                clusters=pd.Series([0, 0, 1, 1, 1, 2]).groupby(IDS).transform("first"),
+                method="t",
+            ).mean
+        ),
+        RIGHT,
+    ),
+    "name of a column": Remedy(
+        lambda: ndcg_score(TABLE["y"], TABLE["f"], groups="query"),
+        "Pass the column itself, not its name",
+        lambda: ndcg_score(TABLE["y"], TABLE["f"], groups=TABLE["query"]),
+        RIGHT,
+    ),
+    "name of a level": Remedy(
+        lambda: ndcg_score(Y, X["f"], groups="query"),
+        "table.index.get_level_values('query')",
+        lambda: ndcg_score(Y, X["f"], groups=X.index.get_level_values("query")),
+        RIGHT,
+    ),
+    "another level": Remedy(
+        lambda: ndcg_score(pd.Series(Y, X.index), S, groups="user"),
+        "the index levels ['query']. Pass the column itself, not its name, or one of these levels",
+        lambda: ndcg_score(pd.Series(Y, X.index), S, groups="query"),
+        RIGHT,
+    ),
+    "lists as ids": Remedy(
+        lambda: ndcg_score(Y[:3], S[:3], groups=pd.Series([[7, 1]] * 3)),
+        "Convert lists to tuples or text",
+        lambda: ndcg_score(Y[:3], S[:3], groups=pd.Series([[7, 1]] * 3).map(tuple)),
+        PER_QUERY[0],
+    ),
+    "ids of all rows in a metric": Remedy(
+        lambda: cross_validate(
+            FirstColumn(),
+            X,
+            Y,
+            scoring=make_scorer(ndcg_score, groups=IDS),
+            cv=WHOLE,
+            error_score="raise",
+        ),
+        "pass make_ndcg_scorer(group_by=...) instead, which finds those of each fold in X",
+        lambda: scores_of_folds(make_ndcg_scorer(group_by="query")),
+        PER_QUERY,
+    ),
+    "missing ids": Remedy(
+        lambda: ndcg_score(Y, S, groups=pd.Series(IDS).where(IDS < 9)),
+        "Fill in missing ids, or leave their rows out",
+        lambda: [
+            ndcg_score(Y, S, groups=pd.Series(IDS).where(IDS < 9).fillna(9)),
+            ndcg_score(Y[:5], S[:5], groups=pd.Series(IDS).where(IDS < 9)[:5]),
+        ],
+        [RIGHT, np.mean(PER_QUERY[:2])],
+    ),
+    "rounded ids": Remedy(
+        lambda: ndcg_score(Y, S, groups=IDS + 2.0**53),
+        "Keep them integers where they are read; in pandas the dtype Int64 also holds missing ids",
+        lambda: ndcg_score(Y, S, groups=pd.Series(IDS + 2**53, dtype="Int64")),
+        RIGHT,
+    ),
+    "large floats that are ids": Remedy(
+        lambda: ndcg_score(Y, S, groups=IDS * 2.0**60),
+        "If these are the ids, pass them as text",
+        lambda: ndcg_score(Y, S, groups=(IDS * 2.0**60).astype(str)),
+        RIGHT,
+    ),
+    "rows of several rankers, all": Remedy(
+        lambda: ndcg_score(from_lists(TRUTH, rankers={"first": FIRST, "second": SECOND})),
+        "compare_rankers and NDCGDisplay.from_predictions take all",
+        lambda: mean_of_comparison(from_lists(TRUTH, rankers={"first": FIRST, "second": SECOND})),
+        OF_FIRST,
+    ),
+    "groups beside rows": Remedy(
+        lambda: ndcg_score(ROWS, groups=ROWS.groups),
+        "groups must be left out",
+        lambda: ndcg_score(ROWS),
+        OF_FIRST,
+    ),
+    "a curve of whole lists": Remedy(
+        lambda: ndcg_curve(from_lists(TRUTH, FIRST, k="retrieved")),
+        "read the lists without it, or with an int",
+        lambda: [
+            *ndcg_curve(from_lists(TRUTH, FIRST))[1],
+            *ndcg_curve(from_lists(TRUTH, FIRST, k=2))[1],
+        ],
+        [(1 / 3 + 1) / 2, OF_FIRST] * 2,
     ),
     "rows of several rankers": Remedy(
         lambda: ndcg_score(from_lists(TRUTH, rankers={"first": FIRST, "second": SECOND})),
