@@ -5,7 +5,7 @@ Remedies that are tested beside the code of their message are not repeated here.
 
 import math
 import re
-from collections import namedtuple
+from collections import Counter, namedtuple
 
 import numpy as np
 import pandas as pd
@@ -36,7 +36,14 @@ FIRST, SECOND = {"a": ["B", "A"], "b": ["C"]}, {"a": ["A", "B"], "b": ["D"]}
 ROWS = from_lists(TRUTH, FIRST)
 PER_QUERY = [(3 + 1 / 2) / (3 + 1 / np.log2(3)), 1 / np.log2(3), 1]  # the formula
 RIGHT = np.mean(PER_QUERY)
-OF_FIRST = np.mean([(1 + 3 / np.log2(3)) / (3 + 1 / np.log2(3)), 1])
+GRADED = (1 + 3 / np.log2(3)) / (3 + 1 / np.log2(3))  # of A and B in the other order
+OF_FIRST = (GRADED + 1) / 2
+NUMBERED = from_lists([*TRUTH.values()], [*FIRST.values()])
+LISTS = pd.DataFrame({"query": ["a", "b"], "ids": [*FIRST.values()]})
+SCORES = {"A": 0.1, "B": 0.9}
+TEXT = "B A"
+RUN = pd.DataFrame({"query_id": "q", "doc_id": list("ABB"), "score": [0.1, 0.9, 0.5]})
+JUDGED = pd.DataFrame({"query_id": "q", "doc_id": list("ABA"), "relevance": [3, 1, 3]})
 X = pd.DataFrame({"f": S}, index=pd.Index(IDS, name="query"))
 TABLE = X.assign(y=Y).reset_index()
 WHOLE = [(np.flatnonzero(query != IDS), np.flatnonzero(query == IDS)) for query in (7, 8, 9)]
@@ -70,6 +77,18 @@ def ragged(y_true, y_score):
 
 def mean_of_comparison(rows, **options):
     return compare_rankers(rows, test="t", **options).mean["first"]
+
+
+def of_list(ids, **options):
+    return ndcg_score(from_lists({"a": {"A": 3, "B": 1}}, {"a": ids}, **options))
+
+
+def of_truth(truth, **options):
+    return ndcg_score(from_lists({"a": truth}, {"a": ["B", "A"]}, **options))
+
+
+def arrow(values):
+    return pytest.importorskip("pyarrow").array(values)
 
 
 def scores_of_folds(scorer):
@@ -453,6 +472,245 @@ REMEDIES = {
         "rows['first']",
         lambda: ndcg_score(from_lists(TRUTH, rankers={"first": FIRST, "second": SECOND})["first"]),
         OF_FIRST,
+    ),
+    "no lists": Remedy(
+        lambda: from_lists(TRUTH),
+        "pass recommended of one ranker, or rankers={name: recommended} of several",
+        lambda: [
+            ndcg_score(from_lists(TRUTH, FIRST)),
+            ndcg_score(from_lists(TRUTH, rankers={"first": FIRST})),
+        ],
+        [OF_FIRST, OF_FIRST],
+    ),
+    "queries without a list": Remedy(
+        lambda: from_lists([*TRUTH.values()], [["B", "A"]]),
+        "Pass mappings, or Series that have the queries as their index, where some queries have no "
+        "list",
+        lambda: [
+            ndcg_score(from_lists(TRUTH, {"a": ["B", "A"]})),
+            ndcg_score(from_lists(pd.Series(TRUTH), pd.Series({"a": ["B", "A"]}))),
+        ],
+        [GRADED / 2, GRADED / 2],
+    ),
+    "rows by number": Remedy(
+        lambda: from_lists(TRUTH, LISTS["ids"]),
+        "A Series is a mapping if it has the queries as its index, table.set_index('query')['ids']",
+        lambda: ndcg_score(from_lists(TRUTH, LISTS.set_index("query")["ids"])),
+        OF_FIRST,
+    ),
+    "one query by its name": Remedy(
+        lambda: from_lists({"a": {"A": 3, "B": 1}}, ["B", "A"]),
+        "For one query pass its truth and its list, without the query",
+        lambda: ndcg_score(from_lists({"A": 3, "B": 1}, ["B", "A"])),
+        GRADED,
+    ),
+    "scores of one query": Remedy(
+        lambda: from_lists({"A": 3, "B": 1}, SCORES),
+        "For a dict of scores pass sorted(scores, key=scores.get, reverse=True)",
+        lambda: ndcg_score(
+            from_lists({"A": 3, "B": 1}, sorted(SCORES, key=SCORES.get, reverse=True))
+        ),
+        GRADED,
+    ),
+    "scores by query": Remedy(
+        lambda: of_list(SCORES),
+        "For a dict of scores pass sorted(scores, key=scores.get, reverse=True)",
+        lambda: of_list(sorted(SCORES, key=SCORES.get, reverse=True)),
+        GRADED,
+    ),
+    "lists and truths swapped": Remedy(
+        lambda: from_lists({"a": ["B", "A"]}, {"a": {"A", "B"}}),
+        "are relevant and recommended swapped?",
+        lambda: ndcg_score(from_lists({"a": {"A", "B"}}, {"a": ["B", "A"]})),
+        1,
+    ),
+    "lists of several rankers": Remedy(
+        lambda: from_lists({"a": TRUTH["a"]}, {"first": FIRST}),
+        "Pass the lists of several rankers as rankers={name: lists}",
+        lambda: mean_of_comparison(from_lists(TRUTH, rankers={"first": FIRST, "second": SECOND})),
+        OF_FIRST,
+    ),
+    "a column as a list": Remedy(
+        lambda: of_list(pd.Series(["B", "A"])),
+        ".tolist() of a column of ids",
+        lambda: of_list(pd.Series(["B", "A"]).tolist()),
+        GRADED,
+    ),
+    "a Series of scores as a list": Remedy(
+        lambda: of_list(pd.Series(SCORES)),
+        ".index.tolist() of a Series of sorted scores",
+        lambda: of_list(pd.Series(SCORES).sort_values(ascending=False).index.tolist()),
+        GRADED,
+    ),
+    "an array of two dimensions as a list": Remedy(
+        lambda: of_list(np.array([["B", "A"]])),
+        ".ravel() of an array",
+        lambda: of_list(np.array([["B", "A"]]).ravel()),
+        GRADED,
+    ),
+    "an iterator as a list": Remedy(
+        lambda: of_list(iter(["B", "A"])),
+        "list() of another iterable",
+        lambda: of_list(list(iter(["B", "A"]))),
+        GRADED,
+    ),
+    "a text as a list": Remedy(
+        lambda: of_list(TEXT),
+        "A text is not a list: split it, or pass [text] if it is one id",
+        lambda: [of_list(TEXT.split()), of_list(["A"])],
+        [GRADED, 3 / (3 + 1 / np.log2(3))],
+    ),
+    "an empty cell as a list": Remedy(
+        lambda: of_list(np.nan), "If it is an empty cell, pass []", lambda: of_list([]), 0
+    ),
+    "an empty cell as a truth": Remedy(
+        lambda: from_lists({"a": {"A"}, "b": np.nan}, {"a": ["A"], "b": ["B"]}),
+        "If it is an empty cell, pass []",
+        lambda: ndcg_score(
+            from_lists({"a": {"A"}, "b": []}, {"a": ["A"], "b": ["B"]}), undefined=0
+        ),
+        1 / 2,
+    ),
+    "a column as a truth": Remedy(
+        lambda: of_truth(pd.Series(["A", "B"])),
+        ".tolist() of a column of ids",
+        lambda: of_truth(pd.Series(["A", "B"]).tolist()),
+        1,
+    ),
+    "grades in a Series": Remedy(
+        lambda: of_truth(pd.Series({"A": 3, "B": 1})),
+        ".to_dict() of a Series of grades whose index has each id once",
+        lambda: of_truth(pd.Series({"A": 3, "B": 1}).to_dict()),
+        GRADED,
+    ),
+    "grades in a table": Remedy(
+        lambda: of_truth(pd.DataFrame({"id": ["A", "B"], "grade": [3, 1]})),
+        "dict(zip(ids, grades)) of two columns",
+        lambda: of_truth(dict(zip(["A", "B"], [3, 1], strict=True))),
+        GRADED,
+    ),
+    "an array of two dimensions as a truth": Remedy(
+        lambda: of_truth(np.array([["A"]])),
+        ".ravel() of an array",
+        lambda: of_truth(np.array([["A"]]).ravel()),
+        1 / np.log2(3),
+    ),
+    "an iterator as a truth": Remedy(
+        lambda: of_truth(iter(["A"])),
+        "list() of another iterable",
+        lambda: of_truth(list(iter(["A"]))),
+        1 / np.log2(3),
+    ),
+    "one list too many": Remedy(
+        lambda: of_list([["B", "A"]]),
+        "pass ids[0] in place of ids for each query",
+        lambda: of_list([["B", "A"]][0]),
+        GRADED,
+    ),
+    "pages of a list": Remedy(
+        lambda: of_list([["B"], ["A"]]),
+        "Pass hashable ids, in one flat list per query",
+        lambda: of_list(["B", "A"]),
+        GRADED,
+    ),
+    "an id twice in a list": Remedy(
+        lambda: of_list(["B", "B", "A"]),
+        'Pass duplicates="omit" to remove repeats, so that later ids move up, or "zero" to keep '
+        "them at their ranks, with a gain of 0",
+        lambda: [of_list(["B", "B", "A"], duplicates=way) for way in ("omit", "zero")],
+        [GRADED, (1 + 3 / 2) / (3 + 1 / np.log2(3))],
+    ),
+    "an id twice in a truth": Remedy(
+        lambda: of_truth(["A", "B", "A"]),
+        'Pass duplicates="omit" to count each id once, or Counter(ids) to grade by count',
+        lambda: [of_truth(["A", "B", "A"], duplicates="omit"), of_truth(Counter(["A", "B", "A"]))],
+        [1, (1 + 2 / np.log2(3)) / (2 + 1 / np.log2(3))],
+    ),
+    "scalars of Arrow as ids": Remedy(
+        lambda: of_list(list(arrow(["B", "A"]))),
+        "pass tolist() of what they were taken from",
+        lambda: of_list(arrow(["B", "A"]).tolist()),
+        GRADED,
+    ),
+    "a mask as ids": Remedy(
+        lambda: of_list(np.array([True, False, True])),
+        "If they are a mask, pass the ids that it selects",
+        lambda: of_list(np.array(["B", "C", "A"])[np.array([True, False, True])]),
+        GRADED,
+    ),
+    "a missing id in a list": Remedy(
+        lambda: of_list(["B", "A", None]),
+        "leave missing ids out",
+        lambda: of_list(["B", "A"]),
+        GRADED,
+    ),
+    "a grade of nobody": Remedy(
+        lambda: of_truth({"A": 3, "B": 1, "C": None}),
+        "if nobody judged it, leave it out or pass nan",
+        lambda: [of_truth({"A": 3, "B": 1}), of_truth({"A": 3, "B": 1, "C": np.nan})],
+        [GRADED, GRADED],
+    ),
+    "grades that are words": Remedy(
+        lambda: of_truth({"A": "good", "B": "fair"}),
+        "convert text to numbers, words with a dict from word to grade",
+        lambda: of_truth(
+            {"A": {"good": 3, "fair": 1}["good"], "B": {"good": 3, "fair": 1}["fair"]}
+        ),
+        GRADED,
+    ),
+    "numbers and text as ids": Remedy(
+        lambda: from_lists({"a": {1: 3, 2: 1}}, {"a": ["2", "1"]}),
+        "Convert one of them",
+        lambda: ndcg_score(from_lists({"a": {1: 3, 2: 1}}, {"a": list(map(int, ["2", "1"]))})),
+        GRADED,
+    ),
+    "a list as weights of queries": Remedy(
+        lambda: ndcg_score(ROWS, sample_weight=[1, 3]),
+        "sample_weight must be a mapping from query to its value",
+        lambda: ndcg_score(ROWS, sample_weight={"a": 1, "b": 3}),
+        (GRADED + 3) / 4,
+    ),
+    "several columns of clusters": Remedy(
+        lambda: ndcg_interval(NUMBERED, clusters=pd.DataFrame({"u": [1, 1], "v": [1, 2]})),
+        "in a mapping, a Series, a list or a 1-D array, got DataFrame. Several columns are tuples",
+        lambda: ndcg_interval(NUMBERED, clusters=[(1, 1), (1, 2)], method="t").mean,
+        OF_FIRST,
+    ),
+    "several runs": Remedy(
+        lambda: from_trec({"q": {"a": 1}}, {"bm25": {"q": {"a": 1.0}}}),
+        "Pass several runs as from_trec(qrels, runs={name: run})",
+        lambda: ndcg_score(from_trec({"q": {"a": 1}}, runs={"bm25": {"q": {"a": 1.0}}})["bm25"]),
+        1,
+    ),
+    "a document twice in a run": Remedy(
+        lambda: from_trec({"q": {"A": 3, "B": 1}}, RUN),
+        'Pass duplicates="omit" to remove its lower scores, so that later ids move up, or "zero" '
+        "to keep them at their ranks, with a gain of 0",
+        lambda: [
+            ndcg_score(from_trec({"q": {"A": 3, "B": 1}}, RUN, duplicates=way))
+            for way in ("omit", "zero")
+        ],
+        [GRADED, (1 + 3 / 2) / (3 + 1 / np.log2(3))],
+    ),
+    "a document twice in judgements": Remedy(
+        lambda: from_trec(JUDGED, {"q": {"B": 2, "A": 1}}),
+        'Pass duplicates="omit" to count it once',
+        lambda: ndcg_score(from_trec(JUDGED, {"q": {"B": 2, "A": 1}}, duplicates="omit")),
+        GRADED,
+    ),
+    "a document judged in two ways": Remedy(
+        lambda: from_trec(JUDGED.assign(relevance=[3, 1, 2]), {"q": {"B": 2, "A": 1}}),
+        "with the relevance 3 and 2: keep one",
+        lambda: ndcg_score(
+            from_trec(JUDGED.assign(relevance=[3, 1, 2])[:2], {"q": {"B": 2, "A": 1}})
+        ),
+        GRADED,
+    ),
+    "a judgement of nobody": Remedy(
+        lambda: from_trec({"q": {"A": 3, "B": 1, "C": np.nan}}, {"q": {"B": 2, "A": 1}}),
+        "if nobody judged it, leave it out",
+        lambda: ndcg_score(from_trec({"q": {"A": 3, "B": 1}}, {"q": {"B": 2, "A": 1}})),
+        GRADED,
     ),
     "rankers without names": Remedy(
         lambda: from_lists(TRUTH, rankers=[FIRST, SECOND]),
