@@ -6,28 +6,49 @@ Remedies that are tested beside the code of their message are not repeated here.
 import math
 import re
 from collections import Counter, namedtuple
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import FirstColumn
+import sklearn
+from helpers import FirstColumn, Qid, booster, fit_alone, graded_rows, held_out_rows, matrices
+from sklearn.base import BaseEstimator
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import KMeans
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import BaggingRegressor
+from sklearn.feature_selection import RFECV
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LassoCV, LogisticRegression, Ridge
 from sklearn.metrics import make_scorer
-from sklearn.model_selection import BaseCrossValidator, KFold, cross_validate
+from sklearn.model_selection import (
+    BaseCrossValidator,
+    GridSearchCV,
+    KFold,
+    RepeatedKFold,
+    cross_validate,
+)
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC, OneClassSVM
 
 from sklearn_ndcg import (
+    GroupedRanker,
     QuerySplitter,
     dcg_score,
     explain_query,
     from_lists,
     from_trec,
     make_ndcg_scorer,
+    make_query_scorer,
     ndcg_curve,
     ndcg_score,
+    one_ranking,
     quantile_grades,
 )
-from sklearn_ndcg.inference import NDCGDisplay, compare_rankers, ndcg_interval
+from sklearn_ndcg.inference import NDCGDisplay, compare_models, compare_rankers, ndcg_interval
 
 Y, S = np.array([3, 0, 1, 0, 2, 1]), np.array([0.9, 0.8, 0.3, 0.5, 0.2, 0.4])
 IDS = np.array([7, 7, 7, 8, 8, 9])
@@ -49,6 +70,10 @@ TABLE = X.assign(y=Y).reset_index()
 WHOLE = [(np.flatnonzero(query != IDS), np.flatnonzero(query == IDS)) for query in (7, 8, 9)]
 PROBABILITIES = (2 * np.eye(4) + np.eye(4)[::-1])[Y] / 3
 RETURNS = [0.3, -0.2, 0.1]
+RANKERS = {"first": S, "second": -S}
+SCORER = make_ndcg_scorer(group_by="query")
+BY_QUERY = GroupedRanker(FirstColumn(), group_by="query")
+SCALED, FIRST_COLUMN = make_pipeline(StandardScaler(), Ridge()), FirstColumn().fit(X, Y)
 SHUFFLED = pd.Series(Y, list("abcdef")), pd.Series(S, list("abcdef")).sample(frac=1, random_state=0)
 BY_CLASS = LogisticRegression().fit(S[:, np.newaxis], Y > 1)
 
@@ -91,8 +116,55 @@ def arrow(values):
     return pytest.importorskip("pyarrow").array(values)
 
 
-def scores_of_folds(scorer):
-    return cross_validate(FirstColumn(), X, Y, scoring=scorer, cv=WHOLE)["test_score"]
+def polars():
+    return pytest.importorskip("polars")
+
+
+def scores_of_folds(scorer, **options):
+    return cross_validate(FirstColumn(), X, Y, scoring=scorer, cv=WHOLE, **options)["test_score"]
+
+
+def routed(function, *args, **options):
+    with sklearn.config_context(enable_metadata_routing=True):
+        return function(*args, **options)
+
+
+def weighted_score(params):
+    scorer = make_ndcg_scorer(group_by="query").set_score_request(sample_weight=True)
+    every = np.arange(len(Y))
+    found = cross_validate(FirstColumn(), X, Y, scoring=scorer, cv=[(every, every)], params=params)
+    return found["test_score"]
+
+
+def calibrated():
+    return CalibratedClassifierCV(LinearSVC(), cv=2).fit(pd.concat([X, X]), np.tile(Y, 2))
+
+
+def mean_of_models(cv):
+    models = {"first": FirstColumn(), "second": Ridge()}
+    return compare_models(models, X, Y, scoring=SCORER, cv=cv, test="t").mean["first"]
+
+
+def difference_from_xgboost(kind):
+    X, y, query = graded_rows()
+    order = np.argsort(query, kind="stable")
+    model = booster("xgboost", kind, objective="rank:ndcg")
+    ranker = GroupedRanker(model).fit(X.iloc[order], y[order], groups=query[order])
+    alone = fit_alone(
+        booster("xgboost", objective="rank:ndcg"), X.iloc[order], y[order], query[order]
+    )
+    return abs(ranker.predict(X) - alone.predict(X)).max()
+
+
+def relevance_of_rank(y_true, y_score, k):
+    return y_true[np.argsort(-y_score)[k - 1]]
+
+
+class Sampler(BaseEstimator):
+    """A step that draws rows, as those of imbalanced-learn do."""
+
+    def fit_resample(self, X, y):
+        return X[::2], y[::2]
 
 
 def first_test_set(cv):
@@ -770,6 +842,366 @@ REMEDIES = {
         ),
         RIGHT,
     ),
+    "scorer of one ranking": Remedy(
+        lambda: make_ndcg_scorer()(FirstColumn(), X[:3], Y[:3]),
+        "If all rows are one ranking, group_by=one_ranking",
+        lambda: make_ndcg_scorer(group_by=one_ranking)(FirstColumn(), X[:3], Y[:3]),
+        PER_QUERY[0],
+    ),
+    "scorer in a tool that routes": Remedy(
+        lambda: make_ndcg_scorer()(FirstColumn(), X, Y),
+        "with metadata routing on (sklearn.set_config(enable_metadata_routing=True)), pass groups "
+        "to the tool, if it routes them",
+        lambda: routed(scores_of_folds, make_ndcg_scorer(), params={"groups": IDS}),
+        PER_QUERY,
+    ),
+    "scorer with another word for groups": Remedy(
+        lambda: make_ndcg_scorer(qid="query"),
+        "Pass group_by",
+        lambda: scores_of_folds(make_ndcg_scorer(group_by="query")),
+        PER_QUERY,
+    ),
+    "scorer with groups": Remedy(
+        lambda: make_ndcg_scorer(groups=IDS),
+        "Pass group_by, which says where in X the ids are, or pass groups to the tool, with "
+        "metadata routing on",
+        lambda: [
+            *scores_of_folds(make_ndcg_scorer(group_by="query")),
+            *routed(scores_of_folds, make_ndcg_scorer(), params={"groups": IDS}),
+        ],
+        PER_QUERY * 2,
+    ),
+    "scorer with weights": Remedy(
+        lambda: make_ndcg_scorer(sample_weight=[1, 1, 1, 3, 3, 2]),
+        "With metadata routing on, call set_score_request(sample_weight=True) of the scorer, and "
+        'pass params={"sample_weight": weights} to the tool',
+        lambda: routed(weighted_score, {"sample_weight": [1, 1, 1, 3, 3, 2]}),
+        np.average(PER_QUERY, weights=[1, 3, 2]),
+    ),
+    "scorer by values": Remedy(
+        lambda: make_ndcg_scorer(group_by=IDS),
+        "Pass ids themselves as groups, or put them in X or its index",
+        lambda: [
+            make_ndcg_scorer()(FirstColumn(), X, Y, groups=IDS),
+            make_ndcg_scorer(group_by="query")(
+                FirstColumn(), X.assign(query=IDS).reset_index(drop=True), Y
+            ),
+            make_ndcg_scorer(group_by="query")(FirstColumn(), X, Y),
+        ],
+        [RIGHT] * 3,
+    ),
+    "scorer of a function of all queries": Remedy(
+        lambda: make_query_scorer(ndcg_score),
+        "use make_ndcg_scorer",
+        lambda: make_ndcg_scorer(group_by="query")(FirstColumn(), X, Y),
+        RIGHT,
+    ),
+    "outliers": Remedy(
+        lambda: make_ndcg_scorer(group_by="query")(OneClassSVM().fit(X), X, Y),
+        "Pass response_method='score_samples'",
+        lambda: make_ndcg_scorer(group_by="query", response_method="score_samples")(
+            OneClassSVM().fit(X), X, Y
+        ),
+        ndcg_score(Y, OneClassSVM().fit(X).score_samples(X), groups=IDS),
+    ),
+    "classes without probabilities": Remedy(
+        lambda: make_ndcg_scorer(group_by="query")(LinearSVC().fit(X, Y), X, Y),
+        "Use CalibratedClassifierCV, or pass response_method='predict'",
+        lambda: [
+            make_ndcg_scorer(group_by="query")(calibrated(), X, Y),
+            make_ndcg_scorer(group_by="query", response_method="predict")(
+                LinearSVC().fit(X, Y), X, Y
+            ),
+        ],
+        [
+            ndcg_score(Y, np.round(calibrated().predict_proba(X) @ np.unique(Y), 10), groups=IDS),
+            ndcg_score(Y, LinearSVC().fit(X, Y).predict(X), groups=IDS),
+        ],
+    ),
+    "classes that are words": Remedy(
+        lambda: make_ndcg_scorer(group_by="query")(
+            LogisticRegression().fit(X, np.where(Y > 1, "yes", "no")), X, Y
+        ),
+        "Encode y as grades, or choose the scores with response_method",
+        lambda: [
+            make_ndcg_scorer(group_by="query")(LogisticRegression().fit(X, Y > 1), X, Y),
+            make_ndcg_scorer(group_by="query", response_method="decision_function")(
+                LogisticRegression().fit(X, np.where(Y > 1, "yes", "no")), X, Y
+            ),
+        ],
+        [RIGHT, RIGHT],  # of one feature, which is larger where the grade is above 1
+    ),
+    "names that a step drops": Remedy(
+        lambda: make_pipeline(StandardScaler(), BY_QUERY).fit(X, Y),
+        'put GroupedRanker around the Pipeline or call its set_output(transform="pandas"). '
+        "Otherwise put the values in the index of y, too, a pandas Series",
+        lambda: [
+            GroupedRanker(make_pipeline(StandardScaler(), FirstColumn()), group_by="query")
+            .fit(X, Y)
+            .score(X, Y),
+            make_pipeline(StandardScaler(), BY_QUERY)
+            .set_output(transform="pandas")
+            .fit(X, Y)
+            .score(X, Y),
+            make_pipeline(StandardScaler(), BY_QUERY)
+            .fit(X, pd.Series(Y, X.index))
+            .score(X, pd.Series(Y, X.index)),
+        ],
+        [RIGHT] * 3,
+    ),
+    "names in a tool of arrays": Remedy(
+        lambda: RFECV(Ridge(), scoring=make_ndcg_scorer(group_by="query"), cv=WHOLE).fit(
+            X.assign(g=0.0), pd.Series(Y, X.index)
+        ),
+        "with metadata routing on, pass groups to a tool that routes them",
+        lambda: routed(
+            RFECV(Ridge(), scoring=make_ndcg_scorer(), cv=WHOLE).fit,
+            X.assign(g=0.0),
+            Y,
+            groups=IDS,
+        ).cv_results_["mean_test_score"][1],
+        np.mean(
+            [
+                ndcg_score(
+                    Y[test],
+                    Ridge().fit(X.iloc[train], Y[train]).predict(X.iloc[test]),
+                    groups=IDS[test],
+                )
+                for train, test in WHOLE
+            ]
+        ),
+    ),
+    "weights that fit does not take": Remedy(
+        lambda: GroupedRanker(KNeighborsRegressor(1)).fit(X, Y, [1, 1, 1, 3, 3, 2], groups=IDS),
+        "fit does not take weights: leave it out",
+        lambda: GroupedRanker(KNeighborsRegressor(1)).fit(X, Y, groups=IDS).score(X, Y, groups=IDS),
+        1,
+    ),
+    "weights of a tool": Remedy(
+        lambda: BaggingRegressor(GroupedRanker(KNeighborsRegressor(1)), 2).fit(X, Y),
+        "AdaBoost, BaggingRegressor and others pass weights to their estimator: put GroupedRanker "
+        "around them",
+        lambda: (
+            GroupedRanker(BaggingRegressor(KNeighborsRegressor(1), 2, random_state=0))
+            .fit(X, Y, groups=IDS)
+            .predict(X)
+        ),
+        BaggingRegressor(KNeighborsRegressor(1), 2, random_state=0).fit(X, Y).predict(X),
+    ),
+    "groups in the words of the library": Remedy(
+        lambda: GroupedRanker(Qid()).fit(X, Y, qid=IDS),
+        "Instead of qid, group_id and group pass groups=, one id per row",
+        lambda: GroupedRanker(Qid()).fit(X, Y, groups=IDS).estimator_.given_["qid"],
+        [0, 0, 0, 1, 1, 2],
+    ),
+    "groups as sizes": Remedy(
+        lambda: GroupedRanker(Qid()).fit(X, Y, group=[3, 2, 1]),
+        "of sizes np.repeat(np.arange(len(sizes)), sizes)), or group_by, which says where in X",
+        lambda: [
+            *GroupedRanker(Qid())
+            .fit(X, Y, groups=np.repeat(np.arange(3), [3, 2, 1]))
+            .estimator_.given_["qid"],
+            *GroupedRanker(Qid(), group_by="query").fit(X, Y).estimator_.given_["qid"],
+        ],
+        [0, 0, 0, 1, 1, 2] * 2,
+    ),
+    "groups in a search": Remedy(
+        lambda: GridSearchCV(GroupedRanker(Qid()), {}, cv=2, error_score="raise").fit(X, Y),
+        "A search passes groups on with sklearn.set_config(enable_metadata_routing=True)",
+        lambda: (
+            routed(
+                GridSearchCV(GroupedRanker(Qid()), {}, cv=WHOLE, scoring=make_ndcg_scorer()).fit,
+                X,
+                Y,
+                groups=IDS,
+            ).best_score_
+        ),
+        RIGHT,
+    ),
+    "groups in a Pipeline": Remedy(
+        lambda: make_pipeline(GroupedRanker(Qid())).fit(X, Y),
+        "a Pipeline as groupedranker__groups=",
+        lambda: (
+            make_pipeline(GroupedRanker(Qid()))
+            .fit(X, Y, groupedranker__groups=IDS)[-1]
+            .estimator_.given_["qid"]
+        ),
+        [0, 0, 0, 1, 1, 2],
+    ),
+    "groups twice": Remedy(
+        lambda: GroupedRanker(Qid()).fit(X, Y, groups=IDS, qid=IDS),
+        "qid is set by GroupedRanker from groups and weights: leave it out",
+        lambda: GroupedRanker(Qid()).fit(X, Y, groups=IDS).estimator_.given_["qid"],
+        [0, 0, 0, 1, 1, 2],
+    ),
+    "groups of a ranker inside": Remedy(
+        lambda: GroupedRanker(TransformedTargetRegressor(Qid()), group_by="query").fit(X, Y),
+        "TransformedTargetRegressor(GroupedRanker(Qid(), group_by='query'))",
+        lambda: (
+            TransformedTargetRegressor(GroupedRanker(Qid(), group_by="query"))
+            .fit(X, Y)
+            .regressor_.estimator_.given_["qid"]
+        ),
+        [0, 0, 0, 1, 1, 2],
+    ),
+    "a step that draws rows": Remedy(
+        lambda: GroupedRanker(make_pipeline(Sampler(), Qid())).fit(X, Y, groups=IDS),
+        "max_queries draws whole ones",
+        lambda: (
+            GroupedRanker(Qid(), max_queries=2, random_state=0)
+            .fit(X, Y, groups=np.repeat([7, 8, 9], 2))
+            .estimator_.given_["qid"]
+        ),
+        [0, 0, 1, 1],
+    ),
+    "coefficients behind steps": Remedy(
+        lambda: GroupedRanker(SCALED, group_by="query").fit(X, Y).coef_,
+        "read `ranker.estimator_[-1].coef_`",
+        lambda: GroupedRanker(SCALED, group_by="query").fit(X, Y).estimator_[-1].coef_,
+        np.sum((S - S.mean()) * Y) / S.std() / (6 + 1),  # of features of variance 1, and alpha
+    ),
+    "an attribute of the model": Remedy(
+        lambda: GroupedRanker(Ridge(), group_by="query").fit(X, Y).intercept_,
+        "it is one of the fitted estimator, ranker.estimator_.intercept_",
+        lambda: GroupedRanker(Ridge(alpha=0), group_by="query").fit(X, Y).estimator_.intercept_,
+        np.polyfit(S, Y, 1)[1],
+    ),
+    "features in one dimension": Remedy(
+        lambda: GroupedRanker(FirstColumn()).fit(X.to_numpy(), Y, groups=IDS).predict(S),
+        "Reshape your data to one row per document",
+        lambda: (
+            GroupedRanker(FirstColumn()).fit(X.to_numpy(), Y, groups=IDS).predict(S.reshape(-1, 1))
+        ),
+        S,
+    ),
+    "rows as dicts": Remedy(
+        lambda: BY_QUERY.fit(TABLE[["f", "query"]], Y).predict(TABLE.to_dict("records")),
+        "Of dicts, one for each row, pass pandas.DataFrame(rows)",
+        lambda: BY_QUERY.fit(TABLE[["f", "query"]], Y).predict(
+            pd.DataFrame(TABLE.to_dict("records"))
+        ),
+        S,
+    ),
+    "rows as dicts, of an array": Remedy(
+        lambda: GroupedRanker(FirstColumn()).fit(X, Y, groups=IDS).predict(X.to_dict("records")),
+        "Of dicts, one for each row, pass pandas.DataFrame(rows)",
+        lambda: (
+            GroupedRanker(FirstColumn())
+            .fit(X, Y, groups=IDS)
+            .predict(pd.DataFrame(X.to_dict("records")))
+        ),
+        S,
+    ),
+    "too few queries to hold out": Remedy(
+        lambda: held_out_rows(X, Y, IDS, validation_fraction=0.9),
+        "leave none to train on: pass more queries, or a smaller validation_fraction",
+        lambda: [
+            rows.index.nunique() for rows in held_out_rows(X, Y, IDS, validation_fraction=0.4)
+        ],
+        [2, 1],
+    ),
+    "splits by number": Remedy(
+        lambda: GroupedRanker(LassoCV(cv=list(KFold(2).split(X))), max_queries=9).fit(
+            X, Y, groups=IDS
+        ),
+        "Pass a splitter as cv",
+        lambda: GroupedRanker(LassoCV(cv=KFold(2)), max_queries=9).fit(X, Y, groups=IDS).predict(X),
+        LassoCV(cv=KFold(2)).fit(X, Y).predict(X),
+    ),
+    "a ranking objective": Remedy(
+        lambda: difference_from_xgboost("Regressor"),
+        "XGBRanker(objective='rank:ndcg')",
+        lambda: difference_from_xgboost("Ranker"),
+        0,
+    ),
+    "frozen": Remedy(
+        lambda: GroupedRanker(FrozenEstimator(FIRST_COLUMN), early_stopping=True).fit(
+            X, Y, groups=IDS
+        ),
+        "Freeze nothing that is to be fitted, or leave out early_stopping",
+        lambda: GroupedRanker(FrozenEstimator(FIRST_COLUMN)).fit(X, Y, groups=IDS).predict(X),
+        S,
+    ),
+    "splitter without groups": Remedy(
+        lambda: list(QuerySplitter(3).split(X, Y)),
+        "Pass groups, one id per row, to the tool, or group_by, which says where in X they are",
+        lambda: [
+            *cross_validate(FirstColumn(), X, Y, groups=IDS, scoring=SCORER, cv=QuerySplitter(3))[
+                "test_score"
+            ],
+            *cross_validate(
+                FirstColumn(), X, Y, scoring=SCORER, cv=QuerySplitter(3, group_by="query")
+            )["test_score"],
+        ],
+        PER_QUERY * 2,
+    ),
+    "a query in two test sets": Remedy(
+        lambda: mean_of_models(RepeatedKFold(n_splits=3, n_repeats=2)),
+        "Call compare_models for each repeat of a repeated splitter, and wrap one that cuts "
+        "queries in QuerySplitter",
+        lambda: mean_of_models(QuerySplitter(KFold(3), group_by="query")),
+        RIGHT,
+    ),
+    "folds without models": Remedy(
+        lambda: NDCGDisplay.from_cv_results(
+            cross_validate(FirstColumn(), X, Y, scoring=SCORER, cv=WHOLE), X, Y, group_by="query"
+        ),
+        "call cross_validate with return_estimator=True and return_indices=True",
+        lambda: NDCGDisplay.from_cv_results(
+            cross_validate(
+                FirstColumn(),
+                X,
+                Y,
+                scoring=SCORER,
+                cv=WHOLE,
+                return_estimator=True,
+                return_indices=True,
+            ),
+            X,
+            Y,
+            group_by="query",
+        ).ndcg[:, -1],
+        PER_QUERY,
+    ),
+    "rows of one ranker": Remedy(
+        lambda: compare_rankers(ROWS),
+        "For one ranker call ndcg_interval(rows)",
+        lambda: ndcg_interval(ROWS, method="t").mean,
+        OF_FIRST,
+    ),
+    "a lazy table of rankers": Remedy(
+        lambda: compare_rankers(Y, polars().LazyFrame(RANKERS), groups=IDS),
+        "collect() it first",
+        lambda: compare_rankers(
+            Y, polars().LazyFrame(RANKERS).collect(), groups=IDS, test="t"
+        ).mean["first"],
+        RIGHT,
+    ),
+    "a metric by its name": Remedy(
+        lambda: ndcg_interval(Y, S, groups=IDS, metric="ndcg"),
+        "For NDCG pass None",
+        lambda: ndcg_interval(Y, S, groups=IDS, metric=None, method="t").mean,
+        RIGHT,
+    ),
+    "options of a metric": Remedy(
+        lambda: ndcg_interval(Y, S, groups=IDS, metric=relevance_of_rank, k=2),
+        "bind the options of a metric by functools.partial",
+        lambda: (
+            ndcg_interval(
+                Y[:5], S[:5], groups=IDS[:5], metric=partial(relevance_of_rank, k=2), method="t"
+            ).mean
+        ),
+        (0 + 2) / 2,
+    ),
+    "few resamples": Remedy(
+        lambda: ndcg_interval(*matrices(30), n_resamples=2, random_state=1),
+        "n_resamples is too small for method='BCa': take more, or method='t'",
+        lambda: [
+            ndcg_interval(*matrices(30), random_state=1).mean,
+            ndcg_interval(*matrices(30), method="t").mean,
+        ],
+        [ndcg_score(*matrices(30))] * 2,
+    ),
     "clusterer": Remedy(
         lambda: make_ndcg_scorer(group_by="query")(KMeans(1).fit(X), X, Y),
         "response_method=lambda model, X: -model.transform(X).min(axis=1)",
@@ -802,6 +1234,6 @@ REMEDIES = {
 @pytest.mark.parametrize("name", REMEDIES)
 def test_what_an_error_tells_to_write_gives_the_right_number(name):
     remedy = REMEDIES[name]
-    with pytest.raises((ValueError, TypeError), match=re.escape(remedy.says)):
+    with pytest.raises((ValueError, TypeError, AttributeError), match=re.escape(remedy.says)):
         remedy.call()
     assert remedy.follow() == pytest.approx(remedy.right)
