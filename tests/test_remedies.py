@@ -5,8 +5,11 @@ Remedies that are tested beside the code of their message are not repeated here.
 
 import math
 import re
+import warnings
 from collections import Counter, namedtuple
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
@@ -16,7 +19,7 @@ from helpers import FirstColumn, Qid, booster, fit_alone, graded_rows, held_out_
 from sklearn.base import BaseEstimator
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import KMeans
-from sklearn.compose import TransformedTargetRegressor
+from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.ensemble import BaggingRegressor
 from sklearn.feature_selection import RFECV
 from sklearn.frozen import FrozenEstimator
@@ -25,8 +28,10 @@ from sklearn.metrics import make_scorer
 from sklearn.model_selection import (
     BaseCrossValidator,
     GridSearchCV,
+    GroupKFold,
     KFold,
     RepeatedKFold,
+    TimeSeriesSplit,
     cross_validate,
 )
 from sklearn.neighbors import KNeighborsRegressor
@@ -1236,4 +1241,174 @@ def test_what_an_error_tells_to_write_gives_the_right_number(name):
     remedy = REMEDIES[name]
     with pytest.raises((ValueError, TypeError, AttributeError), match=re.escape(remedy.says)):
         remedy.call()
+    assert remedy.follow() == pytest.approx(remedy.right)
+
+
+# --- warnings
+
+
+def folds(cv, scorer=SCORER, rows=X, **options):
+    return cross_validate(FirstColumn(), rows, Y, scoring=scorer, cv=cv, **options)["test_score"]
+
+
+def days_of_tests(**options):
+    cv = QuerySplitter(TimeSeriesSplit(2), group_by="id", **options)
+    return [DAYS["day"].iloc[test].dt.day.unique()[0] for _, test in cv.split(DAYS)]
+
+
+def of_features(model, rows=TABLE[["f", "query"]]):
+    return SCORER(model.fit(rows, Y), rows, Y)
+
+
+class Unnamed:
+    """Has probabilities, and does not say of which classes, as some models outside scikit-learn."""
+
+    def predict(self, X):
+        return X["f"]
+
+    def predict_proba(self, X):
+        return np.c_[1 - X, X]
+
+
+def of_run(sign):
+    lines = [
+        f"q{query} Q0 {document} {rank} {sign * score} tag\n"
+        for query in range(9)
+        for rank, (document, score) in enumerate([("A", 0.1), ("B", 0.2), ("C", 0.4)], 1)
+    ]
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "run.txt")
+        path.write_text("".join(lines), encoding="utf-8")
+        return ndcg_score(from_trec({f"q{query}": {"A": 1} for query in range(9)}, path))
+
+
+USERS = [f"u{number:02}" for number in range(20)]
+
+
+def mean_of_few(**options):
+    rankers = {
+        "first": {user: ["x", "a"] for user in USERS},
+        "second": {user: ["a"] for user in USERS[:12]},
+    }
+    rows = from_lists({user: ["a"] for user in USERS}, rankers=rankers, **options)
+    return compare_rankers(rows, test="t").mean["first"]
+
+
+DAYS = pd.DataFrame({
+    "id": ["9", "10", "11"], "day": pd.to_datetime(["2024-01-01", "2024-01-02", "2024-01-03"])
+})  # fmt: skip
+WEEKS = X.assign(week=[1, 1, 1, 2, 2, 2], user=[1, 1, 2, 2, 2, 1])
+OF_WEEKS = [(np.arange(3), np.arange(3, 6)), (np.arange(3, 6), np.arange(3))]
+# the same of a call that warns; with what the message tells to write, nothing does
+OF_WARNINGS = {
+    "undefined": Remedy(
+        lambda: ndcg_score([[1, 0], [0, 0]], [[1, 2]] * 2),
+        "Pass undefined=0.0 to keep that, another number, or 'omit' to leave them out",
+        lambda: [
+            ndcg_score([[1, 0], [0, 0]], [[1, 2]] * 2, undefined=value)
+            for value in (0.0, 1, "omit")
+        ],
+        [1 / np.log2(3) / 2, (1 / np.log2(3) + 1) / 2, 1 / np.log2(3)],
+    ),
+    "an id for each row": Remedy(
+        lambda: ndcg_score(Y, S, groups=range(6), undefined=0),
+        "All rows of a query must have the same id in groups",
+        lambda: ndcg_score(Y, S, groups=IDS, undefined=0),
+        RIGHT,
+    ),
+    "a row of each query": Remedy(
+        lambda: folds(KFold(3)),
+        "If they have, a tool has cut the queries: QuerySplitter keeps them whole",
+        lambda: folds(QuerySplitter(KFold(3), group_by="query")),
+        PER_QUERY,
+    ),
+    "relevance as groups": Remedy(
+        lambda: ndcg_score(Y, S, groups=Y, undefined=0),
+        "groups must have the query id of each row, not its relevance",
+        lambda: ndcg_score(Y, S, groups=IDS, undefined=0),
+        RIGHT,
+    ),
+    "ids that do not sort by time": Remedy(
+        days_of_tests,
+        "Pass order_by= a column or index level of dates or numbers",
+        lambda: days_of_tests(order_by="day"),
+        [2, 3],
+    ),
+    "cut queries": Remedy(
+        lambda: folds(KFold(3)),
+        "Split whole queries, with QuerySplitter around any splitter, or with GroupKFold",
+        lambda: [
+            *folds(QuerySplitter(KFold(3), group_by="query")),
+            *np.sort(folds(GroupKFold(3), groups=IDS)),
+        ],
+        [*PER_QUERY, *sorted(PER_QUERY)],
+    ),
+    "rankings of a week": Remedy(
+        lambda: folds(OF_WEEKS, make_ndcg_scorer(group_by="user", undefined=0), WEEKS),
+        'name the finer ids: group_by=["week", "user"]',
+        lambda: folds(OF_WEEKS, make_ndcg_scorer(group_by=["week", "user"], undefined=0), WEEKS),
+        # in the order of scores: 0, 2 and 1; 3, 0 and 1
+        [(1 / np.log2(3) + 1) / 2, (1 + 1) / 2],
+    ),
+    "ids as a feature": Remedy(
+        lambda: of_features(Ridge()),
+        "Move it to an index level, drop it in a Pipeline, or put GroupedRanker around these",
+        lambda: [
+            of_features(Ridge(), X),
+            of_features(make_pipeline(make_column_transformer(("passthrough", ["f"])), Ridge())),
+            of_features(GroupedRanker(Ridge(), group_by="query")),
+        ],
+        [RIGHT] * 3,
+    ),
+    "probabilities of what": Remedy(
+        lambda: SCORER(Unnamed(), X, Y),
+        "Pass response_method: 'predict', or a callable, such as lambda model, X: "
+        "model.predict_proba(X)[:, 1]",
+        lambda: [
+            make_ndcg_scorer(group_by="query", response_method=method)(Unnamed(), X, Y)
+            for method in ("predict", lambda model, X: model.predict_proba(X)[:, 1])
+        ],
+        [RIGHT, RIGHT],
+    ),
+    "a fold of undefined queries": Remedy(
+        lambda: make_ndcg_scorer(group_by="query", undefined="omit")(FirstColumn(), X, 0 * Y),
+        "or undefined=0",
+        lambda: make_ndcg_scorer(group_by="query", undefined=0)(FirstColumn(), X, 0 * Y),
+        0,
+    ),
+    "queries that a run was not asked": Remedy(
+        lambda: from_trec({query: {"A": 1} for query in USERS}, {"u00": {"B": 2, "A": 1}}),
+        "If it was not asked all of them, pass unanswered='omit'",
+        lambda: ndcg_score(
+            from_trec(
+                {query: {"A": 1} for query in USERS}, {"u00": {"B": 2, "A": 1}}, unanswered="omit"
+            )
+        ),
+        1 / np.log2(3),
+    ),
+    "queries that a ranker was not asked": Remedy(
+        mean_of_few,
+        "If it was not asked all of them, pass unanswered='omit'",
+        lambda: mean_of_few(unanswered="omit"),
+        1 / np.log2(3),
+    ),
+    "ids of two kinds": Remedy(
+        lambda: from_lists([[f"d{i}"] for i in range(10)], [[f"doc {i}"] for i in range(10)]),
+        "Use the same ids in both",
+        lambda: ndcg_score(from_lists([[i] for i in range(10)], [[i] for i in range(10)])),
+        1,
+    ),
+    "distances": Remedy(
+        lambda: of_run(1), "If the scores are distances, write -score", lambda: of_run(-1), 1
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_WARNINGS)
+def test_what_a_warning_tells_to_write_gives_the_right_number(name):
+    remedy = OF_WARNINGS[name]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        remedy.call()
+    assert any(remedy.says in str(warning.message) for warning in caught), caught
     assert remedy.follow() == pytest.approx(remedy.right)
