@@ -125,6 +125,28 @@ def polars():
     return pytest.importorskip("polars")
 
 
+def of_table(table, **options):
+    frames = pytest.importorskip("sklearn_ndcg.frames")
+    return frames.ndcg_score(table, **{"y_true": "y", "y_score": "f", "groups": "query"} | options)
+
+
+def of_file(library, reader):
+    with TemporaryDirectory() as folder:
+        path = str(Path(folder, "rows.parquet"))
+        polars().from_pandas(TABLE).write_parquet(path)
+        return of_table(getattr(pytest.importorskip(library), reader)(path))
+
+
+def relation(preserves_order=True):
+    connection = pytest.importorskip("duckdb").connect()
+    connection.sql(f"set preserve_insertion_order = {preserves_order}")
+    return connection.from_arrow(polars().from_pandas(TABLE).to_arrow())
+
+
+def with_ids(ids):
+    return polars().DataFrame({"query": ids, "y": Y, "f": S})
+
+
 def scores_of_folds(scorer, **options):
     return cross_validate(FirstColumn(), X, Y, scoring=scorer, cv=WHOLE, **options)["test_score"]
 
@@ -1228,6 +1250,62 @@ REMEDIES = {
             [(train, np.concatenate(sets)) for train, sets in TwoTests().split(np.zeros((3, 1)))]
         ),
         [8, 8, 9],
+    ),
+    "an array as a table": Remedy(
+        lambda: of_table(TABLE.to_numpy()),
+        "For arrays use sklearn_ndcg.ndcg_score",
+        lambda: ndcg_score(Y, S, groups=IDS),
+        RIGHT,
+    ),
+    "a file as a table": Remedy(
+        lambda: of_table("rows.parquet"),
+        "read a Parquet file with polars.scan_parquet(path) or duckdb.read_parquet(path)",
+        lambda: [of_file("polars", "scan_parquet"), of_file("duckdb", "read_parquet")],
+        [RIGHT, RIGHT],
+    ),
+    "an order that a table lacks": Remedy(
+        lambda: of_table(relation(preserves_order=False), ties="stable"),
+        "Pass ties='average' or use Polars or DuckDB (preserve_insertion_order=true)",
+        lambda: [
+            of_table(relation(preserves_order=False), ties="average"),
+            of_table(relation(preserves_order=True), ties="stable"),
+            of_table(polars().from_pandas(TABLE), ties="stable"),
+        ],
+        [RIGHT] * 3,
+    ),
+    "lists as ids of a table": Remedy(
+        lambda: of_table(with_ids([[7, 1]] * 3 + [[8, 1]] * 2 + [[9, 1]])),
+        "Convert lists to tuples or text",
+        lambda: of_table(with_ids([f"{query}, 1" for query in IDS])),
+        RIGHT,
+    ),
+    "a struct as ids of a table": Remedy(
+        lambda: of_table(with_ids([{"day": 1, "user": query} for query in IDS.tolist()])),
+        "pass a struct as one column for each of its fields",
+        lambda: of_table(
+            with_ids([{"day": 1, "user": query} for query in IDS.tolist()]).unnest("query"),
+            groups=["day", "user"],
+        ),
+        RIGHT,
+    ),
+    "ids of 128 bits": Remedy(
+        lambda: of_table(relation().project("query::hugeint as query, y, f")),
+        "cast the column, for example to Int64",
+        lambda: of_table(
+            relation()
+            .project("query::hugeint as query, y, f")
+            .project("query::bigint as query, y, f")
+        ),
+        RIGHT,
+    ),
+    "missing ids of a table": Remedy(
+        lambda: of_table(with_ids([*IDS[:5].tolist(), None])),
+        "Leave their rows out, or give each an id",
+        lambda: [
+            of_table(with_ids([*IDS[:5].tolist(), None]).drop_nulls("query")),
+            of_table(with_ids([*IDS[:5].tolist(), None]).fill_null(9)),
+        ],
+        [np.mean(PER_QUERY[:2]), RIGHT],
     ),
     "rows of no fold": Remedy(
         lambda: curve_of_folds(9), "pass X[:6] and y[:6]", lambda: curve_of_folds(6), [1, 2, 3]
