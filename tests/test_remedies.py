@@ -67,6 +67,8 @@ OF_FIRST = (GRADED + 1) / 2
 NUMBERED = from_lists([*TRUTH.values()], [*FIRST.values()])
 LISTS = pd.DataFrame({"query": ["a", "b"], "ids": [*FIRST.values()]})
 SCORES = {"A": 0.1, "B": 0.9}
+RUN_OF_FIRST = {"a": {"A": 0.1, "B": 0.9}, "b": {"C": 0.5}}
+RANKED = pd.DataFrame({"query": "a", "id": ["B", "A"]})
 TEXT = "B A"
 RUN = pd.DataFrame({"query_id": "q", "doc_id": list("ABB"), "score": [0.1, 0.9, 0.5]})
 JUDGED = pd.DataFrame({"query_id": "q", "doc_id": list("ABA"), "relevance": [3, 1, 3]})
@@ -115,6 +117,18 @@ def of_list(ids, **options):
 
 def of_truth(truth, **options):
     return ndcg_score(from_lists({"a": truth}, {"a": ["B", "A"]}, **options))
+
+
+def of_run(sign):
+    lines = [
+        f"q{query} Q0 {document} {rank} {sign * score} tag\n"
+        for query in range(9)
+        for rank, (document, score) in enumerate([("A", 0.1), ("B", 0.2), ("C", 0.4)], 1)
+    ]
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "run.txt")
+        path.write_text("".join(lines), encoding="utf-8")
+        return ndcg_score(from_trec({f"q{query}": {"A": 1} for query in range(9)}, path))
 
 
 def arrow(values):
@@ -287,6 +301,12 @@ REMEDIES = {
         "Pass the query ids as groups",
         lambda: ndcg_score(Y, S, groups=IDS),
         RIGHT,
+    ),
+    "an option with a slip": Remedy(
+        lambda: ndcg_interval(Y, np.ones(6), groups=IDS, tie="worst", method="t"),
+        "Did you mean ties?",
+        lambda: ndcg_interval(Y, np.ones(6), groups=IDS, ties="worst", method="t").mean,
+        np.mean([(1 / np.log2(3) + 3 / 2) / (3 + 1 / np.log2(3)), 1 / np.log2(3), 1]),
     ),
     "a base of no logarithm": Remedy(
         lambda: dcg_score([[0, 2]], [[1, 2]], log_base=3, discount="reciprocal"),
@@ -731,6 +751,23 @@ REMEDIES = {
         lambda: of_list(arrow(["B", "A"]).tolist()),
         GRADED,
     ),
+    "lists in an iterator": Remedy(
+        lambda: from_lists([*TRUTH.values()], iter(FIRST.values())),
+        "list() of another iterable",
+        lambda: ndcg_score(from_lists([*TRUTH.values()], list(iter(FIRST.values())))),
+        OF_FIRST,
+    ),
+    "a path as lists": Remedy(
+        lambda: from_lists(TRUTH, Path("run.txt")), "Paths go to from_trec", lambda: of_run(-1), 1
+    ),
+    "row numbers as ids": Remedy(
+        lambda: from_lists({"a": {"A": 3, "B": 1}}, RANKED.groupby("query").groups),
+        "Pass table.groupby('query')['id'].agg(list)",
+        lambda: ndcg_score(
+            from_lists({"a": {"A": 3, "B": 1}}, RANKED.groupby("query")["id"].agg(list))
+        ),
+        GRADED,
+    ),
     "a mask as ids": Remedy(
         lambda: of_list(np.array([True, False, True])),
         "If they are a mask, pass the ids that it selects",
@@ -819,19 +856,22 @@ REMEDIES = {
     ),
     "rows one by one": Remedy(
         lambda: compare_rankers({"first": ROWS, "second": from_lists(TRUTH, SECOND)}),
-        "from_lists(relevant, rankers={name: lists})",
-        lambda: mean_of_comparison(from_lists(TRUTH, rankers={"first": FIRST, "second": SECOND})),
-        OF_FIRST,
+        "from_lists(relevant, rankers={name: lists}), or from_trec(qrels, runs={name: run})",
+        lambda: [
+            mean_of_comparison(from_lists(TRUTH, rankers={"first": FIRST, "second": SECOND})),
+            mean_of_comparison(from_trec(TRUTH, runs={"first": RUN_OF_FIRST, "second": TRUTH})),
+        ],
+        [OF_FIRST] * 2,
     ),
     "k beyond the lists": Remedy(
         lambda: ndcg_score(from_lists(TRUTH, FIRST, k=1), k=2),
-        "from_lists(..., k=2)",
-        lambda: ndcg_score(from_lists(TRUTH, FIRST, k=2)),
-        OF_FIRST,
+        "from_lists(..., k=2), or without k",
+        lambda: [ndcg_score(from_lists(TRUTH, FIRST, k=2)), ndcg_score(ROWS, k=2)],
+        [OF_FIRST] * 2,
     ),
     "unjudged too late": Remedy(
         lambda: ndcg_score(from_lists({"a": {"A": 1}}, {"a": ["B", "A"]}), unjudged="omit"),
-        "Pass it to from_lists",
+        "Pass it to from_lists or from_trec",
         lambda: ndcg_score(from_lists({"a": {"A": 1}}, {"a": ["B", "A"]}, unjudged="omit")),
         1,
     ),
@@ -1192,9 +1232,14 @@ REMEDIES = {
     ),
     "rows of one ranker": Remedy(
         lambda: compare_rankers(ROWS),
-        "For one ranker call ndcg_interval(rows)",
-        lambda: ndcg_interval(ROWS, method="t").mean,
-        OF_FIRST,
+        "pass rankers={name: lists} to from_lists or runs={name: run} to from_trec. For one ranker "
+        "call ndcg_interval(rows)",
+        lambda: [
+            mean_of_comparison(from_lists(TRUTH, rankers={"first": FIRST, "second": SECOND})),
+            mean_of_comparison(from_trec(TRUTH, runs={"first": RUN_OF_FIRST, "second": TRUTH})),
+            ndcg_interval(ROWS, method="t").mean,
+        ],
+        [OF_FIRST] * 3,
     ),
     "a lazy table of rankers": Remedy(
         lambda: compare_rankers(Y, polars().LazyFrame(RANKERS), groups=IDS),
@@ -1346,18 +1391,6 @@ class Unnamed:
 
     def predict_proba(self, X):
         return np.c_[1 - X, X]
-
-
-def of_run(sign):
-    lines = [
-        f"q{query} Q0 {document} {rank} {sign * score} tag\n"
-        for query in range(9)
-        for rank, (document, score) in enumerate([("A", 0.1), ("B", 0.2), ("C", 0.4)], 1)
-    ]
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "run.txt")
-        path.write_text("".join(lines), encoding="utf-8")
-        return ndcg_score(from_trec({f"q{query}": {"A": 1} for query in range(9)}, path))
 
 
 USERS = [f"u{number:02}" for number in range(20)]

@@ -31,6 +31,9 @@ class Tensor:
     def detach(self):
         return self
 
+    def item(self):
+        return self.value.item()
+
     def __eq__(self, other):
         return Tensor(self.value == other.value)
 
@@ -65,6 +68,12 @@ def test_groups_that_hash_by_identity_are_refused(make, function):
     message = "groups must be ids.* equal where .*, got a (Session|Tensor): .*for tensors id.item"
     with pytest.raises(TypeError, match=message):
         function(ids)
+
+
+def test_groups_that_are_tensors_become_ids_by_the_printed_way():
+    with pytest.raises(TypeError, match=r"for tensors id\.item\(\)\.$"):
+        score(list(map(Tensor, IDS)))
+    assert score([each.item() for each in map(Tensor, IDS)]) == score(IDS)
 
 
 @pytest.mark.parametrize("s", [S, np.r_[-np.inf, S[1:]]], ids=["scores", "one not retrieved"])
