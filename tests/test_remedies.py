@@ -76,6 +76,7 @@ X = pd.DataFrame({"f": S}, index=pd.Index(IDS, name="query"))
 TABLE = X.assign(y=Y).reset_index()
 WHOLE = [(np.flatnonzero(query != IDS), np.flatnonzero(query == IDS)) for query in (7, 8, 9)]
 PROBABILITIES = (2 * np.eye(4) + np.eye(4)[::-1])[Y] / 3
+WORDS = np.where(Y > 0, "good", "bad").tolist()
 RETURNS = [0.3, -0.2, 0.1]
 RANKERS = {"first": S, "second": -S}
 SCORER = make_ndcg_scorer(group_by="query")
@@ -269,8 +270,8 @@ REMEDIES = {
     "function of one number": Remedy(
         lambda: ndcg_score(Y, S, groups=IDS, gain=math.sqrt),
         "Use functions of NumPy, such as np.sqrt",
-        lambda: ndcg_score([[3, 0, 1]], [[3, 2, 1]], gain=np.sqrt),
-        (3**0.5 + 1 / 2) / (3**0.5 + 1 / np.log2(3)),
+        lambda: ndcg_score(Y, S, groups=IDS, gain=np.sqrt),
+        np.mean([(3**0.5 + 1 / 2) / (3**0.5 + 1 / np.log2(3)), 1 / np.log2(3), 1]),
     ),
     "several cutoffs": Remedy(
         lambda: ndcg_score(Y, S, groups=IDS, k=[1, 2]),
@@ -309,7 +310,7 @@ REMEDIES = {
         np.mean([(1 / np.log2(3) + 3 / 2) / (3 + 1 / np.log2(3)), 1 / np.log2(3), 1]),
     ),
     "a base of no logarithm": Remedy(
-        lambda: dcg_score([[0, 2]], [[1, 2]], log_base=3, discount="reciprocal"),
+        lambda: dcg_score([[0, 2]], [[2, 1]], log_base=3, discount="reciprocal"),
         "leave one of the two out",
         lambda: [
             dcg_score([[0, 2]], [[2, 1]], discount="reciprocal"),
@@ -333,14 +334,10 @@ REMEDIES = {
         OF_FIRST,
     ),
     "words as relevance": Remedy(
-        lambda: ndcg_score(np.array(["bad", "good"])[np.minimum(Y, 1)], S, groups=IDS),
+        lambda: ndcg_score(WORDS, S, groups=IDS),
         "words with a dict from word to grade",
-        lambda: ndcg_score(
-            [{"bad": 0, "good": 3}[word] for word in ("good", "bad", "good")],
-            S[:3],
-            groups=IDS[:3],
-        ),
-        (1 + 1 / 2) / (1 + 1 / np.log2(3)),
+        lambda: ndcg_score([{"bad": 0, "good": 3}[word] for word in WORDS], S, groups=IDS),
+        np.mean([(1 + 1 / 2) / (1 + 1 / np.log2(3)), 1 / np.log2(3), 1]),
     ),
     "no groups, and several queries": Remedy(
         lambda: ndcg_score(Y, S),
