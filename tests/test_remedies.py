@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 import sklearn
 from helpers import FirstColumn, Qid, booster, fit_alone, graded_rows, held_out_rows, matrices
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import KMeans
@@ -53,7 +54,13 @@ from sklearn_ndcg import (
     one_ranking,
     quantile_grades,
 )
-from sklearn_ndcg.inference import NDCGDisplay, compare_models, compare_rankers, ndcg_interval
+from sklearn_ndcg.inference import (
+    NDCGDisplay,
+    compare_models,
+    compare_rankers,
+    ndcg_by_segment,
+    ndcg_interval,
+)
 
 Y, S = np.array([3, 0, 1, 0, 2, 1]), np.array([0.9, 0.8, 0.3, 0.5, 0.2, 0.4])
 IDS = np.array([7, 7, 7, 8, 8, 9])
@@ -424,6 +431,27 @@ REMEDIES = {
             quantile_grades(RETURNS, groups=IDS[:3], n_grades=3), S[:3], groups=IDS[:3]
         ),
         (2 + 1 / 2) / (2 + 1 / np.log2(3)),
+    ),
+    "returns that are missing": Remedy(
+        lambda: quantile_grades([*RETURNS, np.nan], n_grades=3),
+        "leave rows with NaN out",
+        lambda: quantile_grades(RETURNS, n_grades=3),
+        [2, 0, 1],
+    ),
+    "a sparse matrix": Remedy(
+        lambda: ndcg_score(sparse.csr_array([[3, 0, 1]]), [[3, 2, 1]]),
+        "toarray()",
+        lambda: ndcg_score(sparse.csr_array([[3, 0, 1]]).toarray(), [[3, 2, 1]]),
+        PER_QUERY[0],
+    ),
+    "segments left out": Remedy(
+        lambda: ndcg_by_segment(Y, S, groups=IDS, segments=None),
+        "pass one id per row, or several columns of ids",
+        lambda: [
+            *ndcg_by_segment(Y, S, groups=IDS, segments=IDS > 7, method="t").mean,
+            *ndcg_by_segment(Y, S, groups=IDS, segments=[IDS > 7, IDS > 7], method="t").mean,
+        ],
+        [PER_QUERY[0], np.mean(PER_QUERY[1:])] * 2,
     ),
     "negative gains": Remedy(
         lambda: ndcg_score(RETURNS, S[:3], groups=IDS[:3]),
@@ -1355,7 +1383,9 @@ REMEDIES = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:.*queries:UserWarning", "ignore:.*rows:UserWarning")
+@pytest.mark.filterwarnings(
+    "ignore:.*queries:UserWarning", "ignore:.*rows:UserWarning", "ignore:.*segments:UserWarning"
+)
 @pytest.mark.parametrize("name", REMEDIES)
 def test_what_an_error_tells_to_write_gives_the_right_number(name):
     remedy = REMEDIES[name]
