@@ -149,7 +149,7 @@ class Totals(NamedTuple):
             refuse_weights_of_0()
         if not isfinite(self.total):
             raise ValueError(
-                "y_true has gains whose mean over queries is more than a float64 holds: scale "
+                "y_true has gains whose sum over queries is more than a float64 holds: scale "
                 "y_true down, or pass a gain that does."
             )
         return self.total / self.weight if self.weight else nan

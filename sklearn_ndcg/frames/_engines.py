@@ -351,11 +351,9 @@ def _check_columns(schema: Any, columns: Columns) -> None:
                 raise ValueError(f"{argument}={name!r} is not a column of the table: {[*schema]}.")
             dtype = schema[name]
             if argument != "groups" and not (dtype.is_numeric() or dtype == nw.Boolean):
-                # columns of objects may hold lists, too
-                may_be_lists = dtype in (nw.List, nw.Array, nw.Object)
-                way = ": bring lists to a row per document, as .explode does" * may_be_lists
                 raise TypeError(
-                    f"{argument}={name!r} must be a column of numbers, not {dtype}{way}."
+                    f"{argument}={name!r} must be a column of numbers, not {dtype}. Explode lists "
+                    "to a row per document, and cast what has another type."
                 )
             if argument in {"groups", "y_score"} and dtype in (nw.Int128, nw.UInt128):
                 raise TypeError(

@@ -223,7 +223,7 @@ def test_an_engine_that_fails_midway(scan, tmp_path, monkeypatch):
     assert list((tmp_path / "work").iterdir()) == []
 
 
-def test_rows_that_change_and_stay_as_many():
+def test_rows_that_change_and_stay_as_many(tmp_path):
     polars = pytest.importorskip("polars")
     shifts = iter(range(100))  # of the ids, when rows are counted, and in each pass
 
@@ -237,6 +237,9 @@ def test_rows_that_change_and_stay_as_many():
         ndcg_score(drawn, **COLUMNS, working_memory=memory_of(2))
     assert not hasattr(caught.value, "__notes__")  # of the pass, as all were read
     assert ndcg_score(drawn, **COLUMNS) == 1  # a single pass is not affected
+    drawn.sink_parquet(tmp_path / "rows.parquet")
+    written = polars.scan_parquet(tmp_path / "rows.parquet")
+    assert ndcg_score(written, **COLUMNS, working_memory=memory_of(2)) == 1
 
 
 @pytest.mark.usefixtures("interrupts")

@@ -120,6 +120,12 @@ def test_n_resamples_drawn_in_chunks_are_the_same(monkeypatch):
     assert_same(ndcg_interval(Y, S, n_resamples=200, random_state=1), whole)
 
 
+@pytest.mark.parametrize("make", [np.random.PCG64, np.random.default_rng])
+def test_a_new_generator_draws_what_its_seed_draws(make):
+    of_seed = ndcg_interval(Y, S, n_resamples=99, random_state=1)
+    assert_same(ndcg_interval(Y, S, n_resamples=99, random_state=make(1)), of_seed)
+
+
 @pytest.mark.parametrize(("undefined", "n_queries"), [("omit", 39), (0.5, 40)])
 def test_undefined_queries_are_left_out_or_counted(undefined, n_queries):
     y = np.r_[Y[:3], 0 * Y[:1], Y[4:]]

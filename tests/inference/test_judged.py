@@ -47,15 +47,17 @@ def partly_judged(seed):
     return y, {name: rng.choice([-INF, 1, 2], len(query)) for name in "ab"}, query
 
 
-GAIN_OF = [3, 1, 1]
+# in the second, judged and unjudged documents have equal gains
+GAINS = {"apart": [3, 1, 1], "equal": [0, 1, 1]}
 
 
+@pytest.mark.parametrize("gain", GAINS.values(), ids=GAINS)
 @pytest.mark.parametrize("k", [1, 2, 10**30, None, "retrieved"])
 @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
-def test_judged_shares_are_means_over_the_orders_that_ties_allow(ties, k):
+def test_judged_shares_are_means_over_the_orders_that_ties_allow(ties, k, gain):
     y, scores, query = partly_judged(3)
-    gains = np.array([0 if np.isnan(grade) else GAIN_OF[int(grade)] for grade in y])
-    measure = NDCG(k=k, gain=GAIN_OF, unjudged="zero", ties=ties)
+    gains = np.array([0 if np.isnan(grade) else gain[int(grade)] for grade in y])
+    measure = NDCG(k=k, gain=gain, unjudged="zero", ties=ties)
     rankers = list(rankings_of_several(y, scores, query).values())
     shares = judged_shares(rankers, measure)
     rows = [np.flatnonzero(query == number) for number in range(20)]

@@ -196,3 +196,5 @@ def test_groups_of_pandas_are_row_numbers():
     by_id = pd.DataFrame({"id": list("bcz"), "user": [1, 1, 2]}).set_index("id").groupby("user")
     expected = from_lists({1: ["a", "b"], 2: ["c"]}, {1: ["b", "c"], 2: ["z"]}).to_frame()
     assert from_lists(truths["id"].agg(list), by_id.groups).to_frame().equals(expected)
+    alone = pd.DataFrame({"id": [0], "user": [1]}).set_index("id").groupby("user")
+    assert per_query(from_lists({1: {0}}, alone.groups)) == {1: 1}  # an id that may be a number

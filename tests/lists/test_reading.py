@@ -95,6 +95,7 @@ BAD_ARGUMENTS = {
     "unlike queries": ({"1": ["a"]}, {1: ["a"]}, TypeError, "queries in relevant are of type str"),
     "unlike ids": ({1: [("a",)]}, {1: [1, "a"]}, TypeError, "type tuple, .* of type number, str"),
     "nothing": ({}, {}, ValueError, r"No query is left to score\.$"),
+    "nothing in lists": ([], [], ValueError, r"No query is left to score\.$"),
 }
 
 

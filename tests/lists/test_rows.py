@@ -189,6 +189,13 @@ def test_rows_of_several_rankers_have_each_document_once():
         rows["three"]
 
 
+def test_a_query_has_a_row_without_id_only_if_no_ranker_has_documents_of_it():
+    rankers = {"one": {"q": [], "r": [], "s": ["a"]}, "two": {"q": ["a"], "r": [], "s": []}}
+    rows = from_lists({}, rankers=rankers)
+    found = list(zip(rows.groups.tolist(), rows.ids.tolist(), strict=True))
+    assert found == [("q", "a"), ("r", None), ("s", "a")]
+
+
 BAD_RANKERS = {
     "no lists": (from_lists, {}, "pass recommended of one ranker, or rankers=.*; got neither"),
     "both": (from_lists, {"recommended": ["a"], "rankers": {"x": ["a"]}}, "got both"),

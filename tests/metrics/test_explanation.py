@@ -212,6 +212,16 @@ def test_text(capsys):
     assert capsys.readouterr().out == ""
 
 
+def test_queries_that_stay_left_out_are_not_counted_as_changed():
+    y_true, y_score, groups = rows()
+    options = {"ties": "best", "undefined": "omit"}, {"ties": "worst", "undefined": "omit"}
+    best, worst = (ndcg_samples(y_true, y_score, groups=groups, **each) for each in options)
+    assert np.isnan(best).any()
+    n_changed = (abs(best - worst) > 1e-9).sum()
+    found = explain_difference(y_true, y_score, *options, groups=groups)
+    assert f"in {n_changed} of {len(best)} queries, most in " in str(found)
+
+
 def test_the_queries_that_change_most_come_first():
     rank_of_relevant = [1, 5, 3, 2, 4]
     y_true = [[rank == relevant for rank in range(1, 6)] for relevant in rank_of_relevant]

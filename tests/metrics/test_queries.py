@@ -69,8 +69,8 @@ def test_the_query_whose_ideal_alone_is_too_large_is_named():
         ndcg_curve([[1, 0] * 4, [0] * 5 + y_true], [y_score] * 2)
 
 
-def test_a_mean_that_is_too_large_names_y_true():
-    words = "^y_true has gains whose mean over queries is more than a float64 holds: scale y_true"
+def test_a_sum_over_queries_that_is_too_large_names_y_true():
+    words = "^y_true has gains whose sum over queries is more than a float64 holds: scale y_true"
     with pytest.raises(ValueError, match=words):
         dcg_score([[1.7e308, 0]] * 2, [[1, 0]] * 2)
 

@@ -31,6 +31,9 @@ class Tensor:
     def detach(self):
         return self
 
+    def item(self):
+        return self.value.item()
+
     def __eq__(self, other):
         return Tensor(self.value == other.value)
 
@@ -67,9 +70,16 @@ def test_groups_that_hash_by_identity_are_refused(make, function):
         function(ids)
 
 
-def test_groups_that_are_unique_per_row_warn():
+def test_groups_that_are_tensors_become_ids_by_the_printed_way():
+    with pytest.raises(TypeError, match=r"for tensors id\.item\(\)\.$"):
+        score(list(map(Tensor, IDS)))
+    assert score([each.item() for each in map(Tensor, IDS)]) == score(IDS)
+
+
+@pytest.mark.parametrize("s", [S, np.r_[-np.inf, S[1:]]], ids=["scores", "one not retrieved"])
+def test_groups_that_are_unique_per_row_warn(s):
     with pytest.warns(UserWarning, match="Each of the 8 queries has a single document"):
-        ndcg_score(Y, S, groups=range(8), undefined="omit")
+        ndcg_score(Y, s, groups=range(8), undefined="omit")
 
 
 # the first of the lists of one document misses a relevant one, which has a row
