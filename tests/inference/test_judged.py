@@ -47,15 +47,13 @@ def partly_judged(seed):
     return y, {name: rng.choice([-INF, 1, 2], len(query)) for name in "ab"}, query
 
 
-GAIN_OF = [3, 1, 1]
-
-
 @pytest.mark.parametrize("k", [1, 2, 10**30, None, "retrieved"])
 @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
-def test_judged_shares_are_means_over_the_orders_that_ties_allow(ties, k):
+@pytest.mark.parametrize("gain", [[3, 1, 1], [0, 1, 2]], ids=["any gains", "0 as if unjudged"])
+def test_judged_shares_are_means_over_the_orders_that_ties_allow(gain, ties, k):
     y, scores, query = partly_judged(3)
-    gains = np.array([0 if np.isnan(grade) else GAIN_OF[int(grade)] for grade in y])
-    measure = NDCG(k=k, gain=GAIN_OF, unjudged="zero", ties=ties)
+    gains = np.array([0 if np.isnan(grade) else gain[int(grade)] for grade in y])
+    measure = NDCG(k=k, gain=gain, unjudged="zero", ties=ties)
     rankers = list(rankings_of_several(y, scores, query).values())
     shares = judged_shares(rankers, measure)
     rows = [np.flatnonzero(query == number) for number in range(20)]
@@ -106,8 +104,10 @@ def test_shares_of_lists_are_those_of_their_first_documents():
     np.testing.assert_equal(shares.share, [[1 / 2, 1 / 2, NAN], [NAN, NAN, 1 / 2]])
 
 
-def test_unjudged_documents_of_lists_are_no_judged_nonrelevant_ones():
-    rankers = list(rankings_of_lists(from_lists([{"a"}], [["b", "a"]])).values())
+@pytest.mark.parametrize("ids", [["b", "a"], ["b", "a", "a"]], ids=["unjudged", "repeated"])
+def test_unjudged_and_repeated_documents_of_lists_are_no_judged_nonrelevant_ones(ids):
+    rows = from_lists([{"a"}], [ids], duplicates="zero")
+    rankers = list(rankings_of_lists(rows).values())
     assert not judged_shares(rankers, NDCG(unjudged="zero")).has_judged_nonrelevant
 
 
