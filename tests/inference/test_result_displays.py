@@ -59,10 +59,11 @@ def assert_drawn(display, values, interval):
     np.testing.assert_allclose(drawn_rows(display), [values, *interval], rtol=1e-12)
 
 
-def test_from_comparison_draws_the_differences_of_a_pair():
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_from_comparison_draws_the_differences_of_a_pair(kind):
     scores, weight = {"good": S, "same": 2 * S, "poor": -S}, np.arange(1, 31)
     comparison = compare_rankers(Y, scores, k=5, sample_weight=weight, random_state=0)
-    display = from_comparison(comparison, pair=("good", "poor"))
+    display = from_comparison(comparison, pair=kind(["good", "poor"]))
     expected = ndcg_samples(Y, S, k=5) - ndcg_samples(Y, -S, k=5)
     better, worse = (area.get_data().values for area in (display.better_, display.worse_))
     assert (better + worse) == pytest.approx(np.sort(expected)[::-1], abs=1e-15)

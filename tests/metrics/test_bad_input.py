@@ -221,10 +221,11 @@ def test_what_the_error_says_of_no_label_gives_the_right_number():
     assert ndcg_score(y_true, y_score, unjudged="omit") == pytest.approx(expected, abs=1e-12)
 
 
-def test_the_only_weight_is_on_an_omitted_row():
+@pytest.mark.parametrize("function", [ndcg_score, dcg_score, ndcg_curve])
+def test_the_only_weight_is_on_an_omitted_row(function):
     options = {"groups": G, "unjudged": "omit", "sample_weight": [1, 0, 0, 0]}
     with pytest.raises(ValueError, match="sample_weight is 0"):
-        ndcg_score([NAN, 1, 1, 0], S, **options)
+        function([NAN, 1, 1, 0], S, **options)
 
 
 ITSELF = []
