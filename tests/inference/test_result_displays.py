@@ -1,11 +1,14 @@
 """The artists of DifferenceDisplay and IntervalDisplay, and the looks of all displays."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers import legend, matrices
 
 from sklearn_ndcg import ndcg_samples
 from sklearn_ndcg.inference import (
+    ConfidenceInterval,
     DifferenceDisplay,
     IntervalDisplay,
     NDCGDisplay,
@@ -104,6 +107,14 @@ def test_interval_of_all_queries():
     assert (display.line_, display.band_) == (None, None)
     assert legend(display) == ["model: 90% confidence interval"]
     assert (row_names(display), display.ax_.get_xlabel()) == (["all"], "NDCG")
+
+
+@pytest.mark.parametrize("towards", [0, 1])
+def test_a_mean_that_is_outside_of_its_interval_by_rounding_is_drawn(towards):
+    result = ndcg_interval(Y, S, method="t")
+    bounds = ConfidenceInterval(*[np.nextafter(result.mean, towards)] * 2)
+    display = from_result(replace(result, confidence_interval=bounds))
+    assert_drawn(display, [result.mean], np.transpose([bounds]))
 
 
 @pytest.mark.parametrize("baseline", [None, "ranker 1"])
