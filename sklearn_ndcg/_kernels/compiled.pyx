@@ -46,8 +46,7 @@ cdef inline void add(Sum* s, double term) noexcept nogil:
 
 
 cdef inline double total_of(Sum* s) noexcept nogil:
-    # after an overflow the rest is inf - inf
-    return s.total + s.rest if s.rest == s.rest else s.total
+    return s.total + s.rest
 
 
 cdef struct Ranks:

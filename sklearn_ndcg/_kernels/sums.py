@@ -53,7 +53,7 @@ def sums_of_runs(values: Floats, starts: Ints) -> Floats:
     if (np.maximum.reduceat(values, starts) == np.minimum.reduceat(values, starts)).all():
         return np.add.reduceat(values, starts)
     n_bits = int(np.diff(starts, append=len(values)).max()).bit_length()
-    exponent = min(math.frexp(values.max())[1] + n_bits, 1023)
+    exponent = math.frexp(values.max())[1] + n_bits
     sums, rest = np.zeros(len(starts)), values
     for large in (math.ldexp(1, exponent), math.ldexp(1, exponent + n_bits - 53)):
         leading = (large + rest) - large

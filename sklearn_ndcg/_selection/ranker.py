@@ -431,8 +431,6 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         _checks.check_choice("validation", self.validation, get_args(Validation))
         if not isinstance(self.early_stopping, bool | np.bool_):
             raise ValueError(f"early_stopping must be True or False, got {self.early_stopping!r}.")
-        columns.check_names(self.group_by)
-        columns.check_names(self.order_by, "order_by")
         held: object = self.validation_fraction
         if not _checks.is_number(held) or not 0 < held < 1:
             raise ValueError(f"validation_fraction must be a number between 0 and 1, got {held!r}.")

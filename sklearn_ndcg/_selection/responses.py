@@ -70,7 +70,7 @@ def _method_of(estimator: Any, y_ndim: int, response_method: ResponseMethod) -> 
 
 
 def _is_classifier(estimator: Any, n_classes: int) -> bool:
-    kind = get_tags(estimator).estimator_type if hasattr(estimator, "__sklearn_tags__") else ""
+    kind = get_tags(estimator).estimator_type if hasattr(estimator, "__sklearn_tags__") else None
     name, has_probabilities = type(estimator).__name__, hasattr(estimator, "predict_proba")
     if kind in ("clusterer", "outlier_detector"):
         raise ValueError(
@@ -84,7 +84,7 @@ def _is_classifier(estimator: Any, n_classes: int) -> bool:
             f"{name} has predict_proba but no classes_, so predict ranks. Pass response_method: "
             "'predict', or a callable, such as lambda model, X: model.predict_proba(X)[:, 1]."
         )
-    return n_classes > 1 and (kind == "" or has_probabilities)
+    return n_classes > 1 and has_probabilities
 
 
 def _expected_gain(measure: Measure, proba: Any, classes: Any) -> Floats:

@@ -153,7 +153,6 @@ class Passes(Engine):
         for i in range(n):
             rows = self.with_checksum(hashed.filter(hashes % n == i).select(self.names)).collect()
             read = read[0] + len(rows), read[1] + int(rows[self.hash_name].sum() or 0)
-            rows = rows.drop(self.hash_name)
             yield task(rows.to_native())
             del rows  # before the next ones are read
         if read != counted:

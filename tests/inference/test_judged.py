@@ -108,8 +108,10 @@ def test_shares_of_lists_are_those_of_their_first_documents():
     np.testing.assert_equal(shares.share, [[1 / 2, 1 / 2, NAN], [NAN, NAN, 1 / 2]])
 
 
-def test_unjudged_documents_of_lists_are_no_judged_nonrelevant_ones():
-    rankers = list(rankings_of_lists(from_lists([{"a"}], [["b", "a"]])).values())
+@pytest.mark.parametrize("ids", [["b", "a"], ["b", "a", "a"]], ids=["unjudged", "repeated"])
+def test_unjudged_and_repeated_documents_of_lists_are_no_judged_nonrelevant_ones(ids):
+    rows = from_lists([{"a"}], [ids], duplicates="zero")
+    rankers = list(rankings_of_lists(rows).values())
     assert not judged_shares(rankers, NDCG(unjudged="zero")).has_judged_nonrelevant
 
 

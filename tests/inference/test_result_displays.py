@@ -1,11 +1,14 @@
 """The artists of DifferenceDisplay and IntervalDisplay, and the looks of all displays."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers import legend, matrices
 
 from sklearn_ndcg import ndcg_samples
 from sklearn_ndcg.inference import (
+    ConfidenceInterval,
     DifferenceDisplay,
     IntervalDisplay,
     NDCGDisplay,
@@ -59,10 +62,11 @@ def assert_drawn(display, values, interval):
     np.testing.assert_allclose(drawn_rows(display), [values, *interval], rtol=1e-12)
 
 
-def test_from_comparison_draws_the_differences_of_a_pair():
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_from_comparison_draws_the_differences_of_a_pair(kind):
     scores, weight = {"good": S, "same": 2 * S, "poor": -S}, np.arange(1, 31)
     comparison = compare_rankers(Y, scores, k=5, sample_weight=weight, random_state=0)
-    display = from_comparison(comparison, pair=("good", "poor"))
+    display = from_comparison(comparison, pair=kind(["good", "poor"]))
     expected = ndcg_samples(Y, S, k=5) - ndcg_samples(Y, -S, k=5)
     better, worse = (area.get_data().values for area in (display.better_, display.worse_))
     assert (better + worse) == pytest.approx(np.sort(expected)[::-1], abs=1e-15)
@@ -103,6 +107,14 @@ def test_interval_of_all_queries():
     assert (display.line_, display.band_) == (None, None)
     assert legend(display) == ["model: 90% confidence interval"]
     assert (row_names(display), display.ax_.get_xlabel()) == (["all"], "NDCG")
+
+
+@pytest.mark.parametrize("towards", [0, 1])
+def test_a_mean_that_is_outside_of_its_interval_by_rounding_is_drawn(towards):
+    result = ndcg_interval(Y, S, method="t")
+    bounds = ConfidenceInterval(*[np.nextafter(result.mean, towards)] * 2)
+    display = from_result(replace(result, confidence_interval=bounds))
+    assert_drawn(display, [result.mean], np.transpose([bounds]))
 
 
 @pytest.mark.parametrize("baseline", [None, "ranker 1"])

@@ -28,11 +28,13 @@ def test_too_few_queries_are_refused(data, function):
 
 
 HEAVY = np.r_[1e4, np.ones(39)]
+ALIKE = np.r_[np.full(4, np.nextafter(0.3, 1)), np.full(5, 0.3)]
 
 
 WEAK = {
     "queries": (9, {}, "9 queries: intervals and tests"),
     "weights": (40, {"sample_weight": HEAVY}, "40 queries .* effective number of 1.01"),
+    "weights equal but for rounding": (9, {"sample_weight": ALIKE}, "9 queries: intervals"),
     "clusters": (40, {"clusters": np.arange(40) % 8}, "in 8 clusters: .* below 10 clusters"),
     "clusters of the scored": (
         40,

@@ -6,7 +6,7 @@ from itertools import accumulate
 import numpy as np
 import pytest
 
-from sklearn_ndcg._kernels.numpy_kernels import _at_cutoffs, as_grades, dcg
+from sklearn_ndcg._kernels.numpy_kernels import _at_cutoffs, as_grades, dcg, rank_query
 from sklearn_ndcg._metrics.choices import TIES
 
 GAIN, SCORE = np.array([3.0, 1, 2, 4, 5, 9]), np.array([0.5, 0.5, 0.1, -np.inf, 2, 2])
@@ -129,3 +129,10 @@ def test_means_of_ties_do_not_depend_on_the_order_of_rows():
     expected = dcg(gain.ravel(), score.ravel(), *rest)
     shuffled = (np.take_along_axis(rows, order, axis=1).ravel() for rows in (gain, score))
     np.testing.assert_array_equal(dcg(*shuffled, *rest), expected)
+
+
+@pytest.mark.parametrize("ties", ["average", "stable"])
+def test_tied_documents_of_one_query_are_listed_in_the_order_of_the_input(ties):
+    gain, score = np.random.default_rng(0).integers(0, 3, (2, 1000)).astype(float)
+    order, _ = rank_query(gain, score, TIES[ties])
+    assert order.tolist() == sorted(range(1000), key=lambda row: -score[row])

@@ -65,6 +65,7 @@ SCORES = {
 GROUPS = {
     "missing": (None, r"y_true (?=.*\[y_true\])(?=.*\[y_score\]).*groups="),
     "sizes": ([4, 0], r"got 2.*look like group sizes.*np\.repeat\(np\.arange"),
+    "no sizes": ([5, -1], r"got 2\.$"),
     "huge sizes": ([10**400], "groups must have one id.*got 1"),
     "mixed": ([1, "1", 2, "2"], r"groups must be ids of one type.*int, str.*str\(id\)"),
     "3-D": (np.ones((4, 1, 1)), r"groups must be 1-D.*\(4, 1, 1\)"),
@@ -78,6 +79,7 @@ GAINS = {
     "short": ([0, 1], r"no entry for 1 value of y_true, the first 2.0.*the grades 0 to 1\."),
     "one number": (np.sum, r"gain must return.*4 relevance.*sum.*\(\)"),
     "NaN": (lambda y: y * NAN, "gain must be finite.*4 document"),
+    "masked": (lambda y: np.ma.masked_equal(y, 0), "what gain returned is a masked array with 2"),
     "of math": (math.log10, "gain gets an array of .* log10 failed: .* NumPy"),
     "with an if": (lambda y: y if y > 1 else 0, "gain gets an array of .* failed: .*vectorize"),
 }
@@ -221,10 +223,11 @@ def test_what_the_error_says_of_no_label_gives_the_right_number():
     assert ndcg_score(y_true, y_score, unjudged="omit") == pytest.approx(expected, abs=1e-12)
 
 
-def test_the_only_weight_is_on_an_omitted_row():
+@pytest.mark.parametrize("function", [ndcg_score, dcg_score, ndcg_curve])
+def test_the_only_weight_is_on_an_omitted_row(function):
     options = {"groups": G, "unjudged": "omit", "sample_weight": [1, 0, 0, 0]}
     with pytest.raises(ValueError, match="sample_weight is 0"):
-        ndcg_score([NAN, 1, 1, 0], S, **options)
+        function([NAN, 1, 1, 0], S, **options)
 
 
 ITSELF = []

@@ -33,6 +33,7 @@ MATRICES = {
     "list": lambda rows: rows.tolist(),
     "csr": sparse.csr_array,
     "coo": sparse.coo_array,
+    "dia": sparse.dia_array,
 }
 
 
@@ -100,6 +101,12 @@ NO_IDS = {
 def test_group_by_that_names_no_ids_is_refused(X, group_by, message):
     with pytest.raises(ValueError, match=message):
         values_by(X, group_by)
+
+
+@pytest.mark.parametrize("key", [("q", "id"), ("q", 0), (0, "q"), ("q", "")], ids=str)
+def test_a_name_of_several_levels_has_a_text_among_its_parts(key):
+    X = pd.DataFrame(ROWS, columns=pd.MultiIndex.from_tuples([key, ("a", 1), ("b", 1)]))
+    assert values_by(X, key).tolist() == ROWS[:, 0].tolist()
 
 
 @pytest.mark.parametrize("X", [made("pandas"), ROWS], ids=["table", "array"])

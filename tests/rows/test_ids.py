@@ -165,7 +165,15 @@ def test_numbers_beside_a_float_of_numpy_are_not_rounded(dtype):
 
 
 @pytest.mark.parametrize(
-    "ids", [[1, "a", 1, 2], [1, 2, 1, "a"], [1j, 2j, 1j, 2j], [(1, "a"), (1, 2)] * 2], ids=str
+    "ids",
+    [
+        [1, "a", 1, 2],
+        [1, 2, 1, "a"],
+        [1j, 2j, 1j, 2j],
+        [(1, "a"), (1, 2)] * 2,
+        [(1, "a"), (2, 1), (1, "a"), (2, "a")],
+    ],
+    ids=str,
 )
 def test_ids_that_cannot_be_sorted_are_refused_where_no_order_is_needed(ids):
     with pytest.raises(TypeError, match="sorted"):

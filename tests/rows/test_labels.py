@@ -26,6 +26,10 @@ OTHER_LABELS = {
     "without a hash": ([{1}, {2}], [{2}, {3}]),
     "another length": ([1, 2], [2, 1, 3]),
     "none": ([], pd.DatetimeIndex([])),
+    "two levels, and intervals": (
+        pd.MultiIndex.from_product([[1, 2], [1, 2]]),
+        pd.CategoricalIndex(pd.interval_range(0, 4)),
+    ),
 }
 
 

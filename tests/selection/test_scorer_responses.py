@@ -241,6 +241,13 @@ def test_estimators_without_tags(data):
     assert make_ndcg_scorer()(Predicts(), X, y, groups=query) == expected
 
 
+@pytest.mark.parametrize("base", [object, BaseEstimator])
+def test_what_has_neither_type_nor_probabilities_is_no_classifier(data, base):
+    X, y, query = data
+    model = type("Untyped", (Predicts, base), {"classes_": np.unique(y)})()
+    assert make_ndcg_scorer()(model, X, y, groups=query) == ndcg_score(y, X["a"], groups=query)
+
+
 class Untyped(BaseEstimator):
     """A classifier that does not say so, as those of mord, NGBoost and FLAML."""
 

@@ -288,13 +288,18 @@ def test_undefined_omit_warns_of_a_fold_without_a_relevant_document(by_level):
     assert "all candidates are ranked first" in message
 
 
-def test_undefined_queries_are_spoken_of_once_for_each_fold(by_level):
+def highest_grade(y_true, y_score):
+    return y_true.max() or np.nan
+
+
+def test_undefined_queries_are_spoken_of_once_for_each_fold_and_measure(by_level):
     X, y, query = by_level
     y[query % 3 == 0] = 0
     y[query < 5] = 0  # a fold that has no defined query
     scoring = {
         "first": make_ndcg_scorer(k=1, group_by="q"),
         "second": make_ndcg_scorer(k=3, group_by="q"),
+        "other": make_query_scorer(highest_grade, group_by="q"),
     }
     highest = np.array([y[query == number].max() for number in query])
     for splits in ([query // 5 == fold for fold in range(4)], [query % 4 == n for n in range(4)]):
@@ -305,8 +310,9 @@ def test_undefined_queries_are_spoken_of_once_for_each_fold(by_level):
         with pytest.warns(UndefinedMetricWarning) as caught:
             search.fit(X, y)
         expected = [
-            f"NDCG is undefined for {n} of 5 queries"
+            f"{name} is undefined for {n} of 5 queries"
             for n in [np.unique(query[test & (highest == 0)]).size for test in splits]
+            for name in ("NDCG", "highest_grade")
         ]
         assert [message.split(",")[0] for message in warned(caught)] == expected
 
