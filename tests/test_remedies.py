@@ -805,9 +805,9 @@ REMEDIES = {
         lambda: of_list(["B", "A"]),
         GRADED,
     ),
-    "a grade of nobody": Remedy(
+    "None as a grade": Remedy(
         lambda: of_truth({"A": 3, "B": 1, "C": None}),
-        "if nobody judged it, leave it out or pass nan",
+        "leave out what nobody judged, or pass nan",
         lambda: [of_truth({"A": 3, "B": 1}), of_truth({"A": 3, "B": 1, "C": np.nan})],
         [GRADED, GRADED],
     ),
@@ -867,9 +867,9 @@ REMEDIES = {
         ),
         GRADED,
     ),
-    "a judgement of nobody": Remedy(
+    "nan as a judgement": Remedy(
         lambda: from_trec({"q": {"A": 3, "B": 1, "C": np.nan}}, {"q": {"B": 2, "A": 1}}),
-        "if nobody judged it, leave it out",
+        "leave out what nobody judged",
         lambda: ndcg_score(from_trec({"q": {"A": 3, "B": 1}}, {"q": {"B": 2, "A": 1}})),
         GRADED,
     ),
