@@ -1,7 +1,6 @@
 """README shows numbers that are computed here, and links to what exists; every recipe runs."""
 
 import doctest
-import inspect
 import re
 import warnings
 from pathlib import Path
@@ -9,16 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn import clone, metrics
-from sklearn.model_selection import GroupKFold, KFold, cross_val_score, train_test_split
+from sklearn.model_selection import KFold, cross_val_score, train_test_split
 
-from sklearn_ndcg import QueryLeakWarning, make_ndcg_scorer
+from sklearn_ndcg import QueryLeakWarning, QuerySplitter, make_ndcg_scorer
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-
-
-# older versions of scikit-learn have other folds, as they sort the sizes of groups otherwise
-SAME_FOLDS = 'kind="stable"' in inspect.getsource(GroupKFold)
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +29,7 @@ def first_lines():
 def one_model(first_lines):
     """NDCG@10 of the README's trees, scored in three ways."""
     trees, X, y = (first_lines[name] for name in ("trees", "X", "grade"))
-    whole = list(GroupKFold(5).split(X, y, X.index))
+    whole = QuerySplitter(5, group_by="query")
 
     def one_list(model, X, y):
         return metrics.ndcg_score([y], [model.predict(X)], k=10)
@@ -61,13 +56,11 @@ def test_the_picture_shows_the_numbers(one_model):
         assert re.findall(r">(0\.\d\d)<", drawn) == list(described.values())
     caption = README.partition("</picture>")[2].partition("\n\nTwo libraries")[0]
     assert re.findall(r"0\.\d\d", caption) == list(described.values())
-    close = 0.01 if SAME_FOLDS else 0.05
-    shown = {name: pytest.approx(float(number), abs=close) for name, number in described.items()}
+    shown = {name: pytest.approx(float(number), abs=0.01) for name, number in described.items()}
     assert one_model == shown
 
 
 @pytest.mark.ci
-@pytest.mark.skipif(not SAME_FOLDS, reason="the folds are others")
 def test_the_comparison_prints_as_shown(first_lines):
     (shown,) = re.findall(r"^```text\n(.*?)\n```$", README, re.MULTILINE | re.DOTALL)
     assert str(first_lines["result"]) == shown
@@ -75,15 +68,15 @@ def test_the_comparison_prints_as_shown(first_lines):
 
 @pytest.mark.ci
 def test_a_test_set_of_rows_gives_as_much_as_is_said(first_lines):
-    X, y, query, search = (first_lines[name] for name in ("X", "grade", "query", "search"))
+    X, y, search = (first_lines[name] for name in ("X", "grade", "search"))
     train, test = train_test_split(np.arange(len(X)), random_state=0)
-    cut = clone(search).fit(X.iloc[train], y.iloc[train], groups=query[train])
+    cut = clone(search).fit(X.iloc[train], y.iloc[train])
     scorer = make_ndcg_scorer(k=10, group_by="query", undefined=0.0)
     (said,) = re.findall(r"`train_test_split` .*?(0\.\d\d)", README)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = scorer(cut, X.iloc[test], y.iloc[test])
-    assert found == pytest.approx(float(said), abs=0.01 if SAME_FOLDS else 0.05)
+    assert found == pytest.approx(float(said), abs=0.01)
 
 
 CLAIMING = ["README", "docs/index", "docs/what_is_ndcg", "docs/traps", "docs/evidence",
