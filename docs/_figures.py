@@ -111,6 +111,7 @@ def segments(ax):
     page = lines_of("evidence.md")
     table = ndcg_by_segment(page["y"], page["rankers"]["old"], **page["by"])
     IntervalDisplay.from_result(table, ax=ax)
+    ax.get_legend().set_frame_on(True)  # the line of all queries is behind it
 
 
 def interval_display(ax):
@@ -191,9 +192,10 @@ def save_drawn(folder, name, draw, style=()):
         of_ground = {
             "axes.edgecolor": ink, "axes.labelcolor": ink, "text.color": ink, "xtick.color": ink,
             "ytick.color": ink, "axes.prop_cycle": plt.cycler(color=colors["lines"]),
-            "axes.facecolor": colors["paper"],  # behind legends; the axes are transparent
-            "axes.spines.top": False, "axes.spines.right": False, "legend.edgecolor": "none",
-            "svg.hashsalt": "sklearn_ndcg", "svg.fonttype": "none", "font.size": 13,
+            "axes.facecolor": colors["paper"],  # of labels and legends; the axes are transparent
+            "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False,
+            "legend.edgecolor": "none", "svg.hashsalt": "sklearn_ndcg", "svg.fonttype": "none",
+            "font.size": 13,
         }  # fmt: skip
         with plt.rc_context(of_ground | dict(style)):
             draw({})

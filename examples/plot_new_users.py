@@ -74,9 +74,12 @@ table = table.droplevel(["first", "second"])
 print(table[["difference", "low", "high", "pvalue", "verdict"]])
 error = table[["low", "high"]].sub(table["difference"], axis=0).abs().T.to_numpy()
 # sphinx_gallery_alt = "Differences by number of ratings: below 0 at two, above 0 from ten on"
-ax = table["difference"].plot(yerr=error, marker="o", capsize=3, logx=True)
+_, ax = plt.subplots(layout="constrained")
+table["difference"].plot(yerr=error, marker="o", capsize=3, logx=True, ax=ax)
 ax.axhline(0, color="0.5", linewidth=1)
-ax.set(xlabel="Ratings so far", ylabel="NDCG@10, neighbours minus popularity")
+ax.set_xticks(table.index, table.index)
+ax.set(xlabel="Ratings so far", ylabel="NDCG@10, first minus second")
+ax.set_title("neighbours vs popularity")
 # sphinx_gallery_start_ignore
 assert every.verdict == ["not worse"]
 assert table["verdict"].to_list() == ["worse", "undecided"] + ["better"] * 4

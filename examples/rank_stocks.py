@@ -88,6 +88,9 @@ assert (np.subtract(*lead.confidence_interval) < np.subtract(*days_alone.confide
 
 # sphinx_gallery_alt = "Leads over a random order: that of volatility stays with grades upside down"
 _, axes = plt.subplots(2, sharex=True, layout="constrained")
-IntervalDisplay.from_result(lead, differences=True, ax=axes[0]).ax_.set_title("Grades as they are")
-IntervalDisplay.from_result(upside_down, differences=True, ax=axes[1]).ax_.set_title("Upside down")
+titles = "Grades as they are, 95% CI", "Grades upside down, 95% CI"
+for ax, result, title in zip(axes, (lead, upside_down), titles, strict=True):
+    IntervalDisplay.from_result(result, differences=True, ax=ax)
+    ax.set_title(title)
+    ax.get_legend().remove()  # it would cover intervals
 plt.show()

@@ -71,7 +71,7 @@ assert (omit.pvalue < 0.01).all()
 # sphinx_gallery_end_ignore
 
 # sphinx_gallery_alt = "NDCG@10 of three recommenders: the order changes with unjudged='omit'"
-_, axes = plt.subplots(2, figsize=(6.4, 4), layout="constrained")
+_, axes = plt.subplots(2, figsize=(6.4, 6), layout="constrained")
 IntervalDisplay.from_result(zero, ax=axes[0]).ax_.set_title("unjudged='zero'")
 IntervalDisplay.from_result(omit, ax=axes[1]).ax_.set_title("unjudged='omit'")
 
