@@ -1378,7 +1378,10 @@ REMEDIES = {
         [np.mean(PER_QUERY[:2]), RIGHT],
     ),
     "rows of no fold": Remedy(
-        lambda: curve_of_folds(9), "pass X[:6] and y[:6]", lambda: curve_of_folds(6), [1, 2, 3]
+        lambda: curve_of_folds(9),
+        "leave them out of all arguments: X[:6]",
+        lambda: curve_of_folds(6),
+        [1, 2, 3],
     ),
 }
 
@@ -1432,6 +1435,16 @@ def mean_of_few(**options):
     return compare_rankers(rows, test="t").mean["first"]
 
 
+def mean_of_12_queries(**options):
+    """As of four times the three queries, the last without a relevant document."""
+    ids = np.add.outer(10 * np.arange(4), IDS).ravel()
+    X = pd.DataFrame({"f": np.tile(S, 4)}, index=pd.Index(ids, name="query"))
+    models = {"first": FirstColumn(), "second": Ridge()}
+    options = {"scoring": make_ndcg_scorer(group_by="query", **options), "test": "t"}
+    cv = QuerySplitter(3, group_by="query")
+    return compare_models(models, X, np.tile(Y, 4) * (ids < 39), cv=cv, **options).mean["first"]
+
+
 DAYS = pd.DataFrame({
     "id": ["9", "10", "11"], "day": pd.to_datetime(["2024-01-01", "2024-01-02", "2024-01-03"])
 })  # fmt: skip
@@ -1441,12 +1454,30 @@ OF_WEEKS = [(np.arange(3), np.arange(3, 6)), (np.arange(3, 6), np.arange(3))]
 OF_WARNINGS = {
     "undefined": Remedy(
         lambda: ndcg_score([[1, 0], [0, 0]], [[1, 2]] * 2),
-        "Pass undefined=0.0 to keep that, another number, or 'omit' to leave them out",
+        "Pass undefined=0.0, for models to the scorer, to keep that, another number, or 'omit' to "
+        "leave them out",
         lambda: [
             ndcg_score([[1, 0], [0, 0]], [[1, 2]] * 2, undefined=value)
             for value in (0.0, 1, "omit")
         ],
         [1 / np.log2(3) / 2, (1 / np.log2(3) + 1) / 2, 1 / np.log2(3)],
+    ),
+    "undefined for a model": Remedy(
+        lambda: BY_QUERY.fit(X, Y).score(X, Y * (IDS < 9)),
+        "Pass undefined=0.0, for models to the scorer, to keep that, another number",
+        lambda: [
+            make_ndcg_scorer(group_by="query", undefined=value)(
+                BY_QUERY.fit(X, Y), X, Y * (IDS < 9)
+            )
+            for value in (0.0, 1, "omit")
+        ],
+        [np.mean([*PER_QUERY[:2], value]) for value in (0, 1)] + [np.mean(PER_QUERY[:2])],
+    ),
+    "undefined in a comparison of models": Remedy(
+        mean_of_12_queries,
+        "Pass undefined=0.0, for models to the scorer, to keep that, another number",
+        lambda: mean_of_12_queries(undefined=0.0),
+        (RIGHT * 12 - PER_QUERY[2]) / 12,
     ),
     "an id for each row": Remedy(
         lambda: ndcg_score(Y, S, groups=range(6), undefined=0),

@@ -66,8 +66,8 @@ class UndefinedRule(NamedTuple):
                 " a number as their value."
             )
         _checks.warn(
-            f"{undefined}, and is set to {value} there. Pass "
-            f"undefined={value} to keep that, another number, or 'omit' to leave them out.",
+            f"{undefined}, and is set to {value} there. Pass undefined={value}, for models to the "
+            "scorer, to keep that, another number, or 'omit' to leave them out.",
             UndefinedMetricWarning,
         )
 
