@@ -1045,7 +1045,7 @@ REMEDIES = {
         lambda: RFECV(Ridge(), scoring=make_ndcg_scorer(group_by="query"), cv=WHOLE).fit(
             X.assign(g=0.0), pd.Series(Y, X.index)
         ),
-        "with metadata routing on, pass groups to a tool that routes them",
+        "with metadata routing on, pass groups, not group_by, to a tool that routes them",
         lambda: routed(
             RFECV(Ridge(), scoring=make_ndcg_scorer(), cv=WHOLE).fit,
             X.assign(g=0.0),
