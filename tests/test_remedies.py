@@ -1321,6 +1321,12 @@ REMEDIES = {
         ),
         [8, 8, 9],
     ),
+    "another word in a table": Remedy(
+        lambda: of_table(TABLE.rename(columns={"f": "s"}), y_score="s", group_by="query"),
+        "Pass groups",
+        lambda: of_table(TABLE.rename(columns={"f": "s"}), y_score="s", groups="query"),
+        RIGHT,
+    ),
     "an array as a table": Remedy(
         lambda: of_table(TABLE.to_numpy()),
         "For arrays use sklearn_ndcg.ndcg_score",
