@@ -778,9 +778,12 @@ REMEDIES = {
     ),
     "lists in an iterator": Remedy(
         lambda: from_lists([*TRUTH.values()], iter(FIRST.values())),
-        "list() of another iterable",
-        lambda: ndcg_score(from_lists([*TRUTH.values()], list(iter(FIRST.values())))),
-        OF_FIRST,
+        "list() or dict() of an iterator",
+        lambda: [
+            ndcg_score(from_lists([*TRUTH.values()], list(iter(FIRST.values())))),
+            ndcg_score(from_lists(TRUTH, dict(iter(FIRST.items())))),
+        ],
+        [OF_FIRST, OF_FIRST],
     ),
     "a path as lists": Remedy(
         lambda: from_lists(TRUTH, Path("run.txt")), "Paths go to from_trec", lambda: of_run(-1), 1
