@@ -306,7 +306,7 @@ REMEDIES = {
     ),
     "another word": Remedy(
         lambda: ndcg_score(Y, S, qid=IDS),
-        "Pass the query ids as groups",
+        "Pass groups",
         lambda: ndcg_score(Y, S, groups=IDS),
         RIGHT,
     ),
