@@ -75,9 +75,7 @@ def names_groups(function: Function) -> Function:
     @wraps(function)
     def checked(*arguments: Any, **options: Any) -> Any:
         for word in WORDS_FOR_GROUPS & options.keys():
-            raise TypeError(
-                f"{function.__name__} has no option {word!r}. Pass the query ids as groups."
-            )
+            raise TypeError(f"{function.__name__} has no option {word!r}. Pass groups.")
         return function(*arguments, **options)
 
     return checked  # type: ignore[return-value]

@@ -306,7 +306,7 @@ REMEDIES = {
     ),
     "another word": Remedy(
         lambda: ndcg_score(Y, S, qid=IDS),
-        "Pass the query ids as groups",
+        "Pass groups",
         lambda: ndcg_score(Y, S, groups=IDS),
         RIGHT,
     ),
@@ -778,9 +778,12 @@ REMEDIES = {
     ),
     "lists in an iterator": Remedy(
         lambda: from_lists([*TRUTH.values()], iter(FIRST.values())),
-        "list() of another iterable",
-        lambda: ndcg_score(from_lists([*TRUTH.values()], list(iter(FIRST.values())))),
-        OF_FIRST,
+        "list() or dict() of an iterator",
+        lambda: [
+            ndcg_score(from_lists([*TRUTH.values()], list(iter(FIRST.values())))),
+            ndcg_score(from_lists(TRUTH, dict(iter(FIRST.items())))),
+        ],
+        [OF_FIRST, OF_FIRST],
     ),
     "a path as lists": Remedy(
         lambda: from_lists(TRUTH, Path("run.txt")), "Paths go to from_trec", lambda: of_run(-1), 1
@@ -1045,7 +1048,7 @@ REMEDIES = {
         lambda: RFECV(Ridge(), scoring=make_ndcg_scorer(group_by="query"), cv=WHOLE).fit(
             X.assign(g=0.0), pd.Series(Y, X.index)
         ),
-        "with metadata routing on, pass groups to a tool that routes them",
+        "with metadata routing on, pass groups, not group_by, to a tool that routes them",
         lambda: routed(
             RFECV(Ridge(), scoring=make_ndcg_scorer(), cv=WHOLE).fit,
             X.assign(g=0.0),
@@ -1321,6 +1324,12 @@ REMEDIES = {
         ),
         [8, 8, 9],
     ),
+    "another word in a table": Remedy(
+        lambda: of_table(TABLE.rename(columns={"f": "s"}), y_score="s", group_by="query"),
+        "Pass groups",
+        lambda: of_table(TABLE.rename(columns={"f": "s"}), y_score="s", groups="query"),
+        RIGHT,
+    ),
     "an array as a table": Remedy(
         lambda: of_table(TABLE.to_numpy()),
         "For arrays use sklearn_ndcg.ndcg_score",
@@ -1378,7 +1387,10 @@ REMEDIES = {
         [np.mean(PER_QUERY[:2]), RIGHT],
     ),
     "rows of no fold": Remedy(
-        lambda: curve_of_folds(9), "pass X[:6] and y[:6]", lambda: curve_of_folds(6), [1, 2, 3]
+        lambda: curve_of_folds(9),
+        "leave them out of all arguments: X[:6]",
+        lambda: curve_of_folds(6),
+        [1, 2, 3],
     ),
 }
 
@@ -1432,6 +1444,16 @@ def mean_of_few(**options):
     return compare_rankers(rows, test="t").mean["first"]
 
 
+def mean_of_12_queries(**options):
+    """As of four times the three queries, the last without a relevant document."""
+    ids = np.add.outer(10 * np.arange(4), IDS).ravel()
+    X = pd.DataFrame({"f": np.tile(S, 4)}, index=pd.Index(ids, name="query"))
+    models = {"first": FirstColumn(), "second": Ridge()}
+    options = {"scoring": make_ndcg_scorer(group_by="query", **options), "test": "t"}
+    cv = QuerySplitter(3, group_by="query")
+    return compare_models(models, X, np.tile(Y, 4) * (ids < 39), cv=cv, **options).mean["first"]
+
+
 DAYS = pd.DataFrame({
     "id": ["9", "10", "11"], "day": pd.to_datetime(["2024-01-01", "2024-01-02", "2024-01-03"])
 })  # fmt: skip
@@ -1441,12 +1463,30 @@ OF_WEEKS = [(np.arange(3), np.arange(3, 6)), (np.arange(3, 6), np.arange(3))]
 OF_WARNINGS = {
     "undefined": Remedy(
         lambda: ndcg_score([[1, 0], [0, 0]], [[1, 2]] * 2),
-        "Pass undefined=0.0 to keep that, another number, or 'omit' to leave them out",
+        "Pass undefined=0.0, for models to the scorer, to keep that, another number, or 'omit' to "
+        "leave them out",
         lambda: [
             ndcg_score([[1, 0], [0, 0]], [[1, 2]] * 2, undefined=value)
             for value in (0.0, 1, "omit")
         ],
         [1 / np.log2(3) / 2, (1 / np.log2(3) + 1) / 2, 1 / np.log2(3)],
+    ),
+    "undefined for a model": Remedy(
+        lambda: BY_QUERY.fit(X, Y).score(X, Y * (IDS < 9)),
+        "Pass undefined=0.0, for models to the scorer, to keep that, another number",
+        lambda: [
+            make_ndcg_scorer(group_by="query", undefined=value)(
+                BY_QUERY.fit(X, Y), X, Y * (IDS < 9)
+            )
+            for value in (0.0, 1, "omit")
+        ],
+        [np.mean([*PER_QUERY[:2], value]) for value in (0, 1)] + [np.mean(PER_QUERY[:2])],
+    ),
+    "undefined in a comparison of models": Remedy(
+        mean_of_12_queries,
+        "Pass undefined=0.0, for models to the scorer, to keep that, another number",
+        lambda: mean_of_12_queries(undefined=0.0),
+        (RIGHT * 12 - PER_QUERY[2]) / 12,
     ),
     "an id for each row": Remedy(
         lambda: ndcg_score(Y, S, groups=range(6), undefined=0),

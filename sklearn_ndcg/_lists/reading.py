@@ -238,8 +238,8 @@ def _by_query(queries: Any, name: str) -> ByQuery:
     raise TypeError(
         f"{name} must be a mapping from query, or a sequence with an entry for each query, got "
         f"{type(queries).__name__}. Pass .to_dict() of a Series whose index has each query once, "
-        f"list() of another iterable, or {_TABLE_HINTS[name]}; of a Polars table with a row for "
-        "each query, dict(frame.iter_rows()). Paths go to from_trec."
+        f"list() or dict() of an iterator, or {_TABLE_HINTS[name]}; of a Polars table with a row "
+        "for each query, dict(frame.iter_rows()). Paths go to from_trec."
     )
 
 

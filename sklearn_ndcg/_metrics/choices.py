@@ -66,8 +66,8 @@ class UndefinedRule(NamedTuple):
                 " a number as their value."
             )
         _checks.warn(
-            f"{undefined}, and is set to {value} there. Pass "
-            f"undefined={value} to keep that, another number, or 'omit' to leave them out.",
+            f"{undefined}, and is set to {value} there. Pass undefined={value}, for models to the "
+            "scorer, to keep that, another number, or 'omit' to leave them out.",
             UndefinedMetricWarning,
         )
 
@@ -220,7 +220,7 @@ def known_options(
         nearest = get_close_matches(unknown[0], known, n=1)
         hint = f" Did you mean {nearest[0]}?" if nearest else ""
         if _checks.WORDS_FOR_GROUPS & {*unknown}:
-            hint = f" Pass {'group_by' if 'group_by' in own else 'the query ids as groups'}."
+            hint = f" Pass {'group_by' if 'group_by' in own else 'groups'}."
         raise TypeError(
             f"{caller.__name__} has no option {', '.join(map(repr, unknown))}.{hint} Its options "
             f"are {', '.join(known)}."

@@ -82,7 +82,7 @@ def column_or_level(X: Table, key: Hashable, y: Column = None, name: str = "grou
                 'call its set_output(transform="pandas"). Otherwise put the values in the index of '
                 "y, too, a pandas Series. Where a tool makes an array of y as well, as RFECV does, "
                 "and in the early stopping of HistGradientBoosting, no names are left: with "
-                "metadata routing on, pass groups to a tool that routes them."
+                f"metadata routing on, pass groups, not {name}, to a tool that routes them."
                 f"{_hint_of_list(key, name)}"
             )
         return y.index.get_level_values(key)

@@ -274,7 +274,7 @@ def _refuse_shape(ids: Ids, groups: object, n_rows: int, name: str) -> NoReturn:
             f"{ids.shape}.{hint}"
         )
     if len(ids) != n_rows:
-        hint = _sizes_hint(groups, n_rows)
+        hint = _sizes_hint(groups, n_rows) if name == "groups" else ""
         if name == "groups" and len(ids) > n_rows:
             hint = (
                 " If these are the ids of all rows, in make_scorer, pass "

@@ -331,7 +331,7 @@ class NDCGDisplay:
         if n_passed < n_rows or (is_exact and n_passed > n_rows):
             raise ValueError(
                 f"X and y must have the {n_rows} rows of the folds, but have {n_passed}. If no "
-                f"fold has any of the last rows, pass X[:{n_rows}] and y[:{n_rows}]."
+                f"fold has any of the last rows, leave them out of all arguments: X[:{n_rows}]."
             )
         scorer = make_ndcg_scorer(group_by=group_by, response_method=response_method)
         folds = []

@@ -442,7 +442,7 @@ BAD = {
     "key that is a number": ({"groups": 5}, TypeError, "groups must name a column"),
     "several columns": ({"y_true": ["y", "s"]}, TypeError, "y_true must name a column.*'y', 's'"),
     "option": ({"log_base": 2}, TypeError, "^ndcg_(by_query|score) has no option 'log_base'"),
-    "group_by": ({"group_by": "q"}, TypeError, "query ids as groups"),
+    "group_by": ({"group_by": "q"}, TypeError, "Pass groups"),
     "segments": ({"segments": "t"}, TypeError, "has no option 'segments'"),
     "verbose": ({"verbose": True}, TypeError, "has no option 'verbose'"),
     "same key": ({"groups": ["q", "q"]}, ValueError, "different columns"),

@@ -124,7 +124,7 @@ def test_pictures_are_named_by_the_metric():
         ({"metric": reciprocal_rank, "k": 3}, "k would be passed to reciprocal_rank: bind"),
         ({"metric": reciprocal_rank, "gain": "linear"}, "gain would be passed to reciprocal_rank"),
         ({"metric": {"MRR": reciprocal_rank}}, "metric must be a function .* got {'MRR'"),
-        ({"metric": reciprocal_rank, "qid": 1}, "no option 'qid'.* query ids as groups"),
+        ({"metric": reciprocal_rank, "qid": 1}, "no option 'qid'.* Pass groups"),
         ({"metric": reciprocal_rank, "basline": 1}, "no option.* you mean baseline"),
     ],
 )

@@ -73,7 +73,7 @@ def test_undefined_queries_of_a_metric():
         ({"metric": reciprocal_rank, "k": 3}, "k would be passed to reciprocal_rank: bind"),
         ({"metric": reciprocal_rank, "gain": "linear"}, "gain would be passed to reciprocal_rank"),
         ({"metric": {"MRR": reciprocal_rank}}, "metric must be a function .* got {'MRR'"),
-        ({"metric": reciprocal_rank, "query_id": 1}, "no option 'query_id'.* ids as groups"),
+        ({"metric": reciprocal_rank, "query_id": 1}, "no option 'query_id'.* Pass groups"),
     ],
 )
 def test_options_of_ndcg_are_refused(options, message):

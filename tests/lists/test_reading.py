@@ -75,7 +75,7 @@ BAD_ARGUMENTS = {
     "empty cells": ({"q": "a"}, {"q": np.nan}, TypeError, r"got float for query 'q'.* pass \[\]"),
     "rankers": ({"q": ["a"]}, {"bm25": {"q": ["a"]}}, TypeError, "rankers={name: lists}"),
     "a path": ({"q": ["a"]}, Path("run.txt"), TypeError, "Paths go to from_trec"),
-    "an iterator": ([["a"]], iter([["a"]]), TypeError, r"got list_iterator.* list\(\) of"),
+    "an iterator": ([["a"]], iter([["a"]]), TypeError, r"got list_iterator.* list\(\) or dict"),
     "a repeated query": ({"q": ["A"]}, TWO_SAME, TypeError, r"several rows of query 'q': keep one"),
     "a Series of ids": (
         LONG,

@@ -337,7 +337,7 @@ def functions_with_groups():
 @pytest.mark.parametrize("word", sorted(_checks.WORDS_FOR_GROUPS))
 @pytest.mark.parametrize(("function", "needed"), list(functions_with_groups()))
 def test_other_words_for_groups_are_named(function, needed, word):
-    message = f"^{function.__name__} has no option '{word}'. Pass the query ids as groups"
+    message = f"^{function.__name__} has no option '{word}'. Pass groups\\."
     with pytest.raises(TypeError, match=message):
         function(**needed, **{word: G})
 

@@ -20,6 +20,7 @@ from sklearn_ndcg import (
 )
 from sklearn_ndcg._rows.grouping import Grouping
 from sklearn_ndcg._rows.label_texts import shown_labels
+from sklearn_ndcg.inference import ndcg_by_segment, ndcg_interval
 
 
 class Tensor:
@@ -167,6 +168,13 @@ def test_groups_that_are_sizes_become_ids_by_the_printed_way(read):
         ndcg_score(Y, S, groups=sizes)
     way = re.search(r"groups = (np.*)\.$", str(caught.value))[1]
     assert follow(way, sizes=sizes).tolist() == [0] * 5 + [1] * 3
+
+
+@pytest.mark.parametrize("argument", ["clusters", "segments"])
+def test_only_groups_look_like_sizes(argument):
+    function = ndcg_interval if argument == "clusters" else ndcg_by_segment
+    with pytest.raises(ValueError, match=f"^{argument} must have one id for each .* got 2\\.$"):
+        function(Y, S, groups=IDS, **{argument: [5, 3]})
 
 
 def test_groups_with_a_negative_number_do_not_look_like_sizes():

@@ -89,7 +89,7 @@ def test_score_func_is_averaged_over_queries(some_undefined, undefined, value, i
 def test_the_warning_of_a_negative_mean_has_a_zero_without_a_sign(some_undefined):
     X, y, query = some_undefined
     scorer = make_query_scorer(binary(roc_auc_score), greater_is_better=False)
-    with pytest.warns(UndefinedMetricWarning, match=r"set to 0\.0 .*undefined=0\.0 "):
+    with pytest.warns(UndefinedMetricWarning, match=r"set to 0\.0 .*undefined=0\.0, "):
         scorer(FirstColumn(), X, y, groups=query)
 
 
