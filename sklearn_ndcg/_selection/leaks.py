@@ -130,8 +130,7 @@ def _about_cut_queries(fold: Fold, scored: Grouping) -> str:
         return ""
     # by position, as a callable may number the queries of any X from 0
     numbers = tested[scored.first_rows]
-    is_same = np.array_equal(numbers[scored.row_codes()], tested)
-    if not is_same or np.bincount(numbers).max() > 1:
+    if not np.array_equal(numbers[scored.row_codes()], tested):
         return ""
     if len(n_rows) == 1:  # of `one_ranking`, of which each fold has a part
         return ""

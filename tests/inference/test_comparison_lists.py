@@ -227,6 +227,15 @@ def test_judged_that_differ_by_more_are_warned_of(unjudged, bias):
     assert [warning.filename for warning in caught] == [__file__]
 
 
+@pytest.mark.parametrize("metric", [None, lambda y_true, y_score: y_score[0]])
+def test_judged_beyond_the_cutoff_are_not_warned_of(metric):
+    """Lists are read to their ends, as later documents may move up."""
+    truth, lists = lists_judged_to({"a": 1, "b": 3})
+    rows = from_lists(truth, rankers=lists, k=1, unjudged="omit")
+    with warnings.catch_warnings(action="error"):
+        compare_rankers(rows, metric=metric, test="t")
+
+
 def test_judged_of_0_is_warned_of():
     truth, lists = lists_judged_to({"good": 2, "bad": 0})
     with pytest.warns(UserWarning, match="Of 'bad': No document in the lists is in any truth"):

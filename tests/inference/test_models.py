@@ -339,6 +339,14 @@ def test_arguments_that_are_refused(arguments, error, message):
         compare_models(**arguments)
 
 
+@pytest.mark.parametrize("argument", ["y", "groups", "clusters"])
+def test_rows_whose_labels_are_in_another_order_are_refused(argument):
+    rows = {"y": Y, "groups": QUERY, "clusters": QUERY % 20}
+    rows[argument] = pd.Series(rows[argument]).iloc[::-1]
+    with pytest.raises(ValueError, match=f"X and {argument} have the same labels"):
+        compare_models(MODELS, X, scoring=make_ndcg_scorer(), **rows)
+
+
 def test_an_error_of_a_model_names_it():
     class Broken(Ridge):
         def fit(self, X, y):

@@ -1,5 +1,6 @@
 """explain_difference: each step against `ndcg_score`, its text, and what it refuses."""
 
+import re
 from dataclasses import fields
 from functools import partial
 
@@ -228,6 +229,15 @@ def test_the_queries_that_change_most_come_first():
     text = str(explain_difference(y_true, [[5, 4, 3, 2, 1]] * 5, {}, {"k": 1}))
     most = "3 (0.631 to 0.000), 2 (0.500 to 0.000), 4 (0.431 to 0.000)\n"
     assert f"in 4 of 5 queries, most in {most}" in text
+
+
+def test_where_changes_cancel_out_the_queries_that_rise_most_come_first():
+    """The other gain makes of each query what another one was."""
+    y_true, order = [[1, 2, 0], [2, 1, 0], [1, 0, 2], [2, 0, 1]], [[3, 2, 1]] * 4
+    found = explain_difference(y_true, order, {"gain": [0, 1, 2]}, {"gain": [0, 2, 1]})
+    assert found.difference.tolist() == [0]
+    assert found.shares[0, 2] > found.shares[0, 0] > 0
+    assert re.search(r"in 4 of 4 queries, most in 2 \(.*\), 0 \(.*\), 1 \(", str(found))
 
 
 SPELLINGS = {

@@ -139,10 +139,11 @@ def test_of_two_kinds_of_queries_in_one_search_one_is_cut():
 # --- the nearest split counts, and only what a tool scores
 
 
-def test_kinds_of_queries_that_are_alike_in_a_test_set_are_told_apart():
+@pytest.mark.parametrize("names", [("user", "session"), ("session", "user")])
+def test_kinds_of_queries_that_are_alike_in_a_test_set_are_told_apart(names):
     user = np.array([0, 0, 1, 1, 0, 0, 1, 1])  # with two sessions each, which are whole
     table = pd.DataFrame({"x": np.arange(8.0), "user": user, "session": np.arange(8) // 2})
-    scoring = {name: make_ndcg_scorer(group_by=name) for name in ("user", "session")}
+    scoring = {name: make_ndcg_scorer(group_by=name) for name in names}
     model = make_pipeline(ColumnTransformer([("x", "passthrough", ["x"])]), Ridge())
     with pytest.warns(QueryLeakWarning) as caught:
         cross_validate(model, table, [1, 0] * 4, scoring=scoring, cv=KFold(2))

@@ -63,6 +63,12 @@ def test_labels_in_another_order_are_refused(by_level):
         make_ndcg_scorer(group_by="q")(FirstColumn(), X, labels)
 
 
+def test_groups_whose_labels_are_in_another_order_are_refused(data):
+    X, y, query = data
+    with pytest.raises(ValueError, match="X and groups have the same labels"):
+        make_ndcg_scorer()(FirstColumn(), X, y, groups=pd.Series(query)[::-1])
+
+
 def test_groups_of_single_documents_are_warned_of(data):
     X, y, _ = data
     with pytest.warns(UserWarning, match="Each of the 105 queries has a single document"):

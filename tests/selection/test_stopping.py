@@ -201,6 +201,7 @@ def test_models_that_are_not_rankers_of_the_libraries_cannot_be_stopped(model):
         (lightgbm, "early_stopping_round", 3, "leave early_stopping_round out"),
         (xgboost, "eval_metric", "map", "leave eval_metric out"),
         (xgboost, "early_stopping_rounds", 3, "leave early_stopping_rounds out"),
+        (xgboost, "callbacks", [], "leave callbacks out"),
         (catboost, "eval_metric", "MRR", "leave eval_metric out"),
         (catboost, "od_wait", 3, "leave od_wait out"),
     ],
