@@ -433,8 +433,8 @@ def rankings_of(
         return ListRankings.of(y_true, _weights_of_lists(y_true, sample_weight))
     if y_score is None:
         raise TypeError(
-            "y_score is missing: only rows of from_lists or from_trec are passed without it, and "
-            "grades in ranked order to explain_query."
+            "y_score is missing. Only rows of from_lists or from_trec are complete without it; "
+            "explain_query also takes grades in ranked order."
         )
     rankers = rankings_of_several(
         y_true, {"": y_score}, groups, sample_weight, sort_ids=sort_ids, kind=kind

@@ -53,7 +53,7 @@ def _fit_lightgbm(last: Estimator, train: QueryRows, rule: StoppingRule, params:
     own = {"early_stopping", "early_stopping_round", "early_stopping_rounds", "n_iter_no_change"}
     _refuse_settings(settings | params, own)
     _refuse_settings(settings, _LIGHTGBM_CUTOFFS)
-    if settings.get("metric") not in (None, "ndcg"):
+    if settings.get("metric") not in (None, "", "ndcg"):  # "" is that of the objective
         _refuse_settings(settings, {"metric"})
     if "dart" in {settings.get(name) for name in ("boosting_type", "boosting", "boost")}:
         raise ValueError("early_stopping=True: LightGBM cannot stop with boosting_type='dart'.")

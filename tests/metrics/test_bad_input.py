@@ -58,7 +58,7 @@ SCORES = {
         r"\(4, 2\)\. One score .*np.round\(y_score @ gain.*classes_",
     ),
     "empty": ([], "y_score.*not empty"),
-    "None": (None, "y_score is missing: only rows of from_lists.* explain_query"),
+    "None": (None, "y_score is missing. Only rows of from_lists.* explain_query"),
     "NaN": ([NAN, 1, NAN, 1], "y_score.*contains NaN: 2 NaN or .inf.*index 0"),
     "+inf": ([1, 2, 3, INF], "y_score.*contains infinity: 1 NaN or .inf, at index 3"),
 }

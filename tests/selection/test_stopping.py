@@ -211,6 +211,12 @@ def test_settings_that_would_stop_otherwise_are_refused(library, name, value, wo
         stop(library("Ranker").set_params(**{name: value}))
 
 
+def test_an_empty_metric_of_lightgbm_is_that_of_its_objective():
+    expected = stop(lightgbm("Ranker")).predict(X)
+    found = stop(lightgbm("Ranker").set_params(metric="")).predict(X)
+    np.testing.assert_array_equal(found, expected)
+
+
 # --- early stopping in the words of the libraries
 
 HELD_ORDER, HELD_IDS, HELD_SIZES = by_first_rows(QUERY[HELD])
