@@ -414,7 +414,7 @@ REMEDIES = {
     ),
     "grades alone": Remedy(
         lambda: ndcg_score([3, 0, 1]),
-        "and grades in ranked order to explain_query",
+        "explain_query also takes grades in ranked order",
         lambda: explain_query([3, 0, 1]).ndcg,
         PER_QUERY[0],
     ),
