@@ -508,16 +508,6 @@ REMEDIES = {
         lambda: ndcg_score([1, 0], [1, 2], groups=[str(each) for each in [1, "1"]]),
         1 / np.log2(3),
     ),
-    "query in two clusters": Remedy(
-        lambda: ndcg_interval(Y, S, groups=IDS, clusters=[0, 0, 1, 1, 1, 2], method="t"),
-        "groups=[groups, clusters]",
-        lambda: (
-            ndcg_interval(
-                Y, S, groups=[IDS, [0, 0, 1, 1, 1, 2]], clusters=[0, 0, 1, 1, 1, 2], method="t"
-            ).n_queries
-        ),
-        4,
-    ),
     "a cluster for each query": Remedy(
         lambda: ndcg_interval(Y, S, groups=IDS, clusters=[0, 0, 1, 1, 1, 2], method="t"),
         "Give all rows of a query the same cluster, for example that of its first row",

@@ -286,7 +286,7 @@ class Rankings:
                 f"{count_of_queries(len(several))} {'has' if len(several) == 1 else 'have'} rows "
                 f"in more than one {noun}: query {shown_labels(self.grouping.labels[query])} is in "
                 f"{name} {one} and {other}. Give all rows of a query the same {noun}, for example "
-                f"that of its first row, or score with groups=[groups, {name}]."
+                "that of its first row."
             )
         return labels, low
 
