@@ -58,7 +58,7 @@ def check_fit_params(
     elif dropped:
         reason = (
             f"the column {', '.join(map(repr, dropped))} would be removed from X alone: move the "
-            "ids to an index level, or pass them as groups"
+            "ids to an index level, or pass them as groups; early_stopping=True needs no such rows"
         )
     elif names.isdisjoint(transformed):
         reason = "steps of the Pipeline would transform X alone, unless transform_input names it"
