@@ -15,7 +15,7 @@ matplotlib.use("agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from sklearn_ndcg import ndcg_score
+from sklearn_ndcg import explain_query, ndcg_score
 from sklearn_ndcg.inference import (
     DifferenceDisplay,
     IntervalDisplay,
@@ -69,6 +69,11 @@ def discounts(ax):
         ax.plot(ranks, values, style, marker=".", label=f"discount={label}")
     ax.set(xlabel="Rank", ylabel="Weight", xticks=[1, 5, 10, 15, 20], ylim=(0, 1.05))
     ax.legend(loc="center right", bbox_to_anchor=(1, 0.62))
+
+
+def one_query(ax):
+    """The query that docs/what_is_ndcg.md explains rank by rank."""
+    explain_query([3, 2, 3, 0, 1, 2]).plot(ax=ax)
 
 
 def ties(ax):
@@ -163,7 +168,7 @@ def pictures():
 def draw_for_markdown(folder):
     """Write the pictures of README.md and of Markdown pages into `folder`."""
     save(folder, front, figsize=(4.8, 2.2))
-    for draw in (gains, discounts, ties):
+    for draw in (one_query, gains, discounts, ties):
         save(folder, draw)
     save(folder, segments, figsize=(6.4, 2.6))
     of_page = {"figure.figsize": (6, 3.4), "figure.constrained_layout.use": True}
