@@ -259,13 +259,11 @@ def test_the_page_on_intervals_and_tests_runs():
 
 @pytest.mark.filterwarnings("ignore")  # what is not an error by the recipe's own filter
 def test_the_gate_fails_if_rankers_are_not_judged_alike():
-    page, title = DOCS / "how_to_tuning.md", "A CI gate: is another model as good?"
+    page, title = DOCS / "how_to_lists.md", "A CI gate: is another ranker as good?"
     defined = run(page, title)
     examples = doctest.DocTestParser().get_examples(split_page(page)[1][title])
     [compare] = [each.source for each in examples if "compare_rankers(" in each.source]
-    y = defined["y"].astype(float)
-    y[::2] = np.nan
-    unlike = {"smaller": np.isnan(y), "old": ~np.isnan(y)}
-    options = defined["options"] | {"unjudged": "zero"}
+    truth = {query: {"a": 1, "b": 0} for query in range(60)}
+    lists = {"old": dict.fromkeys(truth, ["b", "a"]), "new": dict.fromkeys(truth, ["a", "x"])}
     with pytest.raises(UserWarning, match="are judged, compared with"):
-        exec(compare, defined | {"y": y, "rankers": unlike, "options": options})  # noqa: S102
+        exec(compare, defined | {"rows": from_lists(truth, rankers=lists)})  # noqa: S102
