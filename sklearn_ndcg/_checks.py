@@ -50,8 +50,7 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     frame, level = currentframe(), 1
     while frame is not None and _is_tool(frame.f_code.co_filename):
         frame, level = frame.f_back, level + 1
-    # a worker process may not have such a line
-    warnings.warn(message, category, stacklevel=2 if frame is None else level)
+    warnings.warn(message, category, stacklevel=level)
 
 
 def _is_tool(file: str) -> bool:

@@ -195,11 +195,11 @@ def without_last_step(pipeline: Pipeline) -> Pipeline:
 
 
 def _requests_of(last: object) -> Requests:
-    """The requests of the last step, without those of weights and the library's groups."""
+    """The requests of the last step, without those of weights."""
     requests = metadata_routing.get_routing_for_object(None if isinstance(last, type) else last)
     if isinstance(requests, MetadataRequest):  # and not the router of a meta-estimator
-        own, inner = {"sample_weight", *INTERFACES}, requests.fit.requests
-        for name in [name for name in inner if name in own or inner[name] is None]:
+        inner = requests.fit.requests
+        for name in [name for name in inner if name == "sample_weight" or inner[name] is None]:
             requests.fit.add_request(param=name, alias=UNUSED)  # removes it
         if hasattr(last, "fit") and not hasattr(last, "get_metadata_routing"):
             for name in taken_by_fit(last).keys() & set(CATBOOST_COLUMNS):

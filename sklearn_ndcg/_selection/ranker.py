@@ -341,7 +341,6 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             The number of ``ndcg_score(y, scores, groups=groups, k=k)``.
         """
         self._features(X)  # raises if X is not as in fit
-        utils.column_or_1d(y, warn=True)
         scorer = make_ndcg_scorer(k=self.k, group_by=self.group_by)
         return scorer(self, X, y, sample_weight, groups=groups)
 

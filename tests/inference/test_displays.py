@@ -326,3 +326,9 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match='Drawing needs matplotlib: .* "matplotlib>=3.8"'):
         from_predictions(Y, S)
+
+
+def test_scores_beside_rows_of_lists_are_called_as_here():
+    rows = from_lists([["a"]] * 12, [["a", "b"]] * 12)
+    with pytest.raises(TypeError, match="^y_score must be left out, got ndarray"):
+        from_predictions(rows, S)

@@ -27,6 +27,12 @@ def test_too_few_queries_are_refused(data, function):
         function(*data, undefined="omit")
 
 
+@pytest.mark.parametrize("function", [ndcg_interval, compare_two])
+def test_weights_that_are_all_0_are_refused(function):
+    with pytest.raises(ValueError, match="sample_weight is 0 for every query"):
+        function(*matrices(20), sample_weight=np.zeros(20))
+
+
 HEAVY = np.r_[1e4, np.ones(39)]
 ALIKE = np.r_[np.full(4, np.nextafter(0.3, 1)), np.full(5, 0.3)]
 

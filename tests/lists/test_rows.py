@@ -201,6 +201,7 @@ BAD_RANKERS = {
     "both": (from_lists, {"recommended": ["a"], "rankers": {"x": ["a"]}}, "got both"),
     "a list": (from_lists, {"rankers": [["a"]]}, "rankers must be a mapping .* got list"),
     "no run": (from_trec, {}, "pass run of one ranker, or runs=.* of several; got neither"),
+    "no name": (from_lists, {"rankers": {None: ["a"]}}, r"rankers must be a mapping .* got \[None"),
     "no ranker": (from_lists, {"rankers": {}}, r"rankers must be a mapping .* got \[\]"),
 }
 
@@ -407,3 +408,12 @@ def test_a_metric_that_fails_names_the_query_and_what_infinity_is():
     first_note, second_note = raised.value.__notes__
     assert "one query, here 'u'" in first_note
     assert "-inf where a document was not retrieved" in second_note
+
+
+@pytest.mark.parametrize("empty", ["a", "b"])
+def test_a_query_of_which_one_ranker_returned_something_has_no_other_row(empty):
+    lists = {name: {"q": [] if name == empty else ["x"]} for name in "ab"}
+    rows = from_lists({"q": {}}, rankers=lists)
+    assert rows.ids.tolist() == ["x"]
+    expected = {name: [-np.inf if name == empty else -1] for name in "ab"}
+    assert {name: score.tolist() for name, score in rows.y_score.items()} == expected

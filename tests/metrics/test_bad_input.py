@@ -45,6 +45,7 @@ RELEVANCE = {
     "scalar": (1, r"y_true must be 1-D or 2-D.*\(\)"),
     "None": (None, r"y_true must be an array of numbers, got None\.$"),
     "text": (list("abcd"), "y_true must be an array of numbers.*'a'.*dict from word to grade"),
+    "digits as text": (np.array([1, "2", 0, 0], dtype=object), "y_true .*'2'.*from word to grade"),
     "unreadable": (Unreadable(), "y_true must be.*Unreadable.*requires grad"),
     "masked": (np.ma.array(Y, mask=[0, 1, 0, 0]), "y_true is .*masked.*1 masked value, at index 1"),
     "NaN": ([1, NAN, NAN, 0], "y_true contains NaN: 2 NaN, .* index 1.*'zero'.*'omit'"),
@@ -93,7 +94,7 @@ DISCOUNTS = {
 WEIGHTS = {
     "shorter": ([1, 2], r"sample_weight.* each of the 4 rows.*\(2,\)"),
     "2-D": ([[1] * 4], r"sample_weight.*\(1, 4\)"),
-    "text": (list("abcd"), "^sample_weight must be an array of numbers.*'a'"),
+    "text": (list("abcd"), "^sample_weight must be an array of numbers(?!.*from_lists).*'a'"),
     "negative": ([1, 1, -1, 1], "sample_weight must be finite and >= 0.*found -1.*index 2"),
     "NaN": ([1, NAN, 1, 1], "sample_weight.*found nan"),
     "large": ([1, 1, 1, 1e301], "sample_weight.*at most 1e300, found 1e"),
@@ -286,6 +287,8 @@ def test_the_ranker_whose_scores_are_wrong_is_named():
     with pytest.raises(ValueError, match="y_score must have the same shape") as caught:
         compare_rankers(MATRIX, {"good": MATRIX, "bad": MATRIX.T})
     assert caught.value.__notes__ == ["While comparing the ranker 'bad'."]
+    with pytest.raises(ValueError, match=r"^Input y_scores\['bad'\] contains NaN"):
+        compare_rankers(MATRIX, {"good": MATRIX, "bad": MATRIX * NAN})
 
 
 GRADES, LISTED = {"A": 0.1, "B": 0.5}, ["A", "C"]

@@ -136,3 +136,10 @@ def test_sample_weight_may_have_other_labels_than_the_rows():
     weight.index += 2
     found = ndcg_score(y_true, y_score, groups=G, sample_weight=weight)
     assert found == ndcg_score(Y, S, groups=G, sample_weight=[1, 2, 3, 4])
+
+
+@pytest.mark.parametrize("argument", ["y_true", "y_score", "groups", "sample_weight"])
+def test_a_masked_array_that_hides_nothing_is_an_array(argument):
+    arguments = {"y_true": Y, "y_score": S, "groups": G, "sample_weight": [1, 2, 3, 4]}
+    masked = np.ma.array(arguments[argument], mask=False)
+    assert ndcg_score(**arguments | {argument: masked}) == ndcg_score(**arguments)

@@ -17,6 +17,7 @@ from sklearn_ndcg import (
     ndcg_score,
     quantile_grades,
 )
+from sklearn_ndcg._metrics.values import Totals
 from sklearn_ndcg.inference import NDCGDisplay, compare_rankers, ndcg_by_segment, ndcg_interval
 
 
@@ -208,3 +209,11 @@ def test_weights_of_arrays_are_of_rows(weights):
     by_query = pd.Series(1.0, index=range(30))
     with pytest.raises(ValueError, match="one weight for each of the .* rows, got shape"):
         ndcg_score(Y_TRUE, Y_SCORE, groups=QUERY, sample_weight=by_query)
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 1, 0], [1, 2, 0]])
+def test_a_mean_over_parts_counts_those_with_a_weight(order):
+    """Whichever part comes first."""
+    parts = [Totals(0.0, 0.0, 0.0, 0.0), Totals(1.0, 2.0, 1.0, 1.0), Totals(3.0, 4.0, 2.0, 2.0)]
+    expected = (1 + 2 * 3) / (2 + 2 * 4)
+    assert Totals.of_parts([parts[i] for i in order]).mean() == pytest.approx(expected, rel=1e-15)

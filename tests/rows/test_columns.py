@@ -72,6 +72,7 @@ def test_group_by_finds_levels_of_an_index():
     assert column(X, "u").tolist() == [5, 6, 5, 6]
     assert list(map(list, values_by(X, ["u", "q"]))) == [[5, 6, 5, 6], [1, 2, 1, 3]]
     assert group_columns(X, ["u", "q", "v"]) == ["q"]
+    assert group_columns(X, ["u", "q"], "q") == ["q"]  # each once
 
 
 TABLE, ARRAY = made("pandas"), made("array")

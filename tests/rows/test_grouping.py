@@ -315,3 +315,9 @@ def test_values_of_any_type_are_gathered(dtype):
     assert gathered.dtype == values.dtype
     assert gathered.tolist() == values[np.argsort(groups, kind="stable")].tolist()
     assert [ends.tolist() for ends in grouping.extremes(values)] == [[0, 0, 1], [1, 1, 1]]
+
+
+def test_order_by_of_categories_may_not_be_missing():
+    values = pd.Categorical(["a", None, "b"])
+    with pytest.raises(ValueError, match="order_by has 1 missing value, at index 1"):
+        Grouping.of_ids([0, 1, 2], 3).in_order(values)

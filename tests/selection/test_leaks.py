@@ -213,6 +213,12 @@ def test_splits_may_be_masks():
         cross_val_score(Ridge(), LEVEL, Y, scoring=SCORER, cv=[(half, ~half)])
 
 
+def test_a_cut_query_is_seen_beside_one_that_is_only_tested():
+    rows = pd.DataFrame({"a": np.arange(4.0)}, index=pd.Index([0, 0, 1, 1], name="q"))
+    with pytest.warns(QueryLeakWarning, match="^1 of 2 queries .* query 0 is scored on 1 of its 2"):
+        cross_val_score(Ridge(), rows, [0, 1, 0, 1], scoring=SCORER, cv=[([0], [1, 2, 3])])
+
+
 # --- sound splits say nothing: 36 of them, and what else scores rows inside a tool
 
 SPLITTERS = {
