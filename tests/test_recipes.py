@@ -264,6 +264,6 @@ def test_the_gate_fails_if_rankers_are_not_judged_alike():
     examples = doctest.DocTestParser().get_examples(split_page(page)[1][title])
     [compare] = [each.source for each in examples if "compare_rankers(" in each.source]
     truth = {query: {"a": 1, "b": 0} for query in range(60)}
-    lists = {"old": dict.fromkeys(truth, ["b", "a"]), "new": dict.fromkeys(truth, ["a", "x"])}
+    lists = {"old": dict.fromkeys(truth, ("b", "a")), "new": dict.fromkeys(truth, ("a", "x"))}
     with pytest.raises(UserWarning, match="are judged, compared with"):
         exec(compare, defined | {"rows": from_lists(truth, rankers=lists)})  # noqa: S102

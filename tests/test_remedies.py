@@ -7,7 +7,7 @@ import math
 import re
 import warnings
 from collections import Counter, namedtuple
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -159,10 +159,15 @@ def of_file(library, reader):
         return of_table(getattr(pytest.importorskip(library), reader)(path))
 
 
-def relation(preserves_order=True):
+@cache  # DuckDB 1.3 closes a connection that only its relations hold
+def database(preserves_order):
     connection = pytest.importorskip("duckdb").connect()
     connection.sql(f"set preserve_insertion_order = {preserves_order}")
-    return connection.from_arrow(polars().from_pandas(TABLE).to_arrow())
+    return connection
+
+
+def relation(preserves_order=True):
+    return database(preserves_order).from_arrow(polars().from_pandas(TABLE).to_arrow())
 
 
 def with_ids(ids):
