@@ -67,7 +67,7 @@ def examples():
     return found
 
 
-# ---- what .ci/run runs, after the commands of README.md
+# ---- what .ci/run runs, besides the commands of README.md
 
 
 @nox.session(tags=["ci", "apart"])

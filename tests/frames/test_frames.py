@@ -425,10 +425,8 @@ def test_columns_may_have_any_name(engine, q, y, s):
     if q == "a.b" and engine.name == "pyspark":
         with pytest.raises(ValueError, match=r"names with dots or backticks: rename \['a.b'"):
             ndcg_score(table, **names)
-        for letter, name in zip(
-            "qys", (q, y, s), strict=True
-        ):  # Spark's own, which needs no quotes
-            table = table.withColumnRenamed(name, letter)
+        for letter, name in zip("qys", (q, y, s), strict=True):
+            table = table.withColumnRenamed(name, letter)  # Spark's own, which needs no quotes
         assert ndcg_score(table, **COLUMNS) == pytest.approx((SECOND + 1) / 2)
     else:
         rows = result_rows(ndcg_by_query(table, **names))

@@ -194,6 +194,8 @@ def test_a_query_has_a_row_without_id_only_if_no_ranker_has_documents_of_it():
     rows = from_lists({}, rankers=rankers)
     found = list(zip(rows.groups.tolist(), rows.ids.tolist(), strict=True))
     assert found == [("q", "a"), ("r", None), ("s", "a")]
+    expected = {"one": [-np.inf, -np.inf, -1], "two": [-1, -np.inf, -np.inf]}
+    assert {name: score.tolist() for name, score in rows.y_score.items()} == expected
 
 
 BAD_RANKERS = {
@@ -408,12 +410,3 @@ def test_a_metric_that_fails_names_the_query_and_what_infinity_is():
     first_note, second_note = raised.value.__notes__
     assert "one query, here 'u'" in first_note
     assert "-inf where a document was not retrieved" in second_note
-
-
-@pytest.mark.parametrize("empty", ["a", "b"])
-def test_a_query_of_which_one_ranker_returned_something_has_no_other_row(empty):
-    lists = {name: {"q": [] if name == empty else ["x"]} for name in "ab"}
-    rows = from_lists({"q": {}}, rankers=lists)
-    assert rows.ids.tolist() == ["x"]
-    expected = {name: [-np.inf if name == empty else -1] for name in "ab"}
-    assert {name: score.tolist() for name, score in rows.y_score.items()} == expected

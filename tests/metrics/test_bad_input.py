@@ -66,7 +66,6 @@ SCORES = {
 GROUPS = {
     "missing": (None, r"y_true (?=.*\[y_true\])(?=.*\[y_score\]).*groups="),
     "sizes": ([4, 0], r"got 2.*look like group sizes.*np\.repeat\(np\.arange"),
-    "no sizes": ([5, -1], r"got 2\.$"),
     "huge sizes": ([10**400], "groups must have one id.*got 1"),
     "mixed": ([1, "1", 2, "2"], r"groups must be ids of one type.*int, str.*str\(id\)"),
     "3-D": (np.ones((4, 1, 1)), r"groups must be 1-D.*\(4, 1, 1\)"),
