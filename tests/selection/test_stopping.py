@@ -254,10 +254,12 @@ def test_own_stopping_without_held_out_queries_is_an_error_of_the_library(model,
 def test_own_held_out_queries_need_ids_that_are_not_a_column_and_no_early_stopping():
     held_out = UNKNOWN_QUERIES | {"eval_group": [HELD_SIZES]}
     train, y = X[~HELD], Y[~HELD]
+    of_column = GroupedRanker(lightgbm("Ranker"), group_by="q")
+    table = train.assign(q=QUERY[~HELD])
     with pytest.raises(ValueError, match=r"^eval_group, eval_set cannot .* index level, or pass"):
-        GroupedRanker(lightgbm("Ranker"), group_by="q").fit(
-            train.assign(q=QUERY[~HELD]), y, **held_out
-        )
+        of_column.fit(table, y, **held_out)
+    stopped = of_column.set_params(early_stopping=True, random_state=0).fit(table, y)
+    assert stopped.best_iteration_ >= 0  # and needs no such rows
     by_level = train.set_index(pd.Index(QUERY[~HELD], name="q"))
     for ranker, rows, groups in (
         (GroupedRanker(lightgbm("Ranker"), group_by="q"), by_level, None),
