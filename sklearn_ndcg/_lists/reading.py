@@ -14,6 +14,7 @@ from collections.abc import (
     Set,
     ValuesView,
 )
+from contextlib import suppress
 from itertools import chain, islice, repeat
 from os import PathLike
 from typing import Any, Literal
@@ -297,7 +298,7 @@ def _read_lists(
         lengths.append(len(listed))
         ranks.extend(map(rank_of.get, truth, repeat(-1)))
         is_cut |= has_more
-    numbers = (np.array(values, dtype=np.intp) for values in (lengths, ranks, repeats, firsts))
+    numbers = (np.fromiter(each, np.intp, len(each)) for each in (lengths, ranks, repeats, firsts))
     return (ids, *numbers, is_cut)  # type: ignore[return-value]
 
 
@@ -364,8 +365,7 @@ def _has_others(ids: Iterable[Id], known: Mapping[Id, object]) -> bool:
 def read_truth(truth: object, query: Id, duplicates: str) -> Mapping[Id, object]:
     """The checked truth of one query: a mapping from id to grade."""
     if type(truth) is dict or isinstance(truth, Mapping):
-        if not _NEVER_MISSING.issuperset(map(type, truth)):
-            _check_ids(truth, "relevant", query)
+        _check_ids(truth, "relevant", query)
         return truth
     is_id = isinstance(truth, Hashable) and (isinstance(truth, _TEXT) or not np.iterable(truth))
     if is_id and type(truth) not in _NEVER_MISSING:
@@ -404,8 +404,7 @@ def _collection(ids: object) -> Collection[Id] | None:
 
 def _distinct(ids: Collection[Id], name: str, query: Id, duplicates: str) -> dict[Id, int]:
     """Checked ids as keys of a dict: of a list with their last ranks, of a truth with 1."""
-    if not _NEVER_MISSING.issuperset(map(type, ids)):
-        _check_ids(ids, name, query)
+    _check_ids(ids, name, query)
     try:
         # strict takes time
         distinct = dict(zip(ids, _RANKS if name == "recommended" else _ONES))  # noqa: B905
@@ -435,6 +434,15 @@ def _flat_hint(ids: Collection[Id], name: str) -> str:
 
 def _check_ids(ids: Iterable[Id], name: str, query: Id) -> None:
     """Raise for values that cannot be meant as ids."""
+    if type(next(iter(ids), None)) is str:
+        try:
+            "".join(ids)  # raises for all but text, and is faster than a look at the types
+        except TypeError:
+            pass
+        else:
+            return
+    if _NEVER_MISSING.issuperset(map(type, ids)):
+        return
     for kind in set(map(type, ids)):
         if hasattr(kind, "as_py") or (
             containers.converts_to_array(kind) and not issubclass(kind, np.generic)
@@ -592,7 +600,7 @@ def _by_query_and_document(
 
 def as_floats(nested: Mapping[Id, Mapping[Id, object]], name: str) -> Floats:
     """The values of all documents of the queries as checked floats."""
-    values = list(chain.from_iterable(documents.values() for documents in nested.values()))
+    values: list[Any] = list(chain.from_iterable(truth.values() for truth in nested.values()))
 
     def error(kind: type[Exception], row: int, said: str) -> Exception:
         pairs = ((query, document) for query, truth in nested.items() for document in truth)
@@ -604,6 +612,8 @@ def as_floats(nested: Mapping[Id, Mapping[Id, object]], name: str) -> Floats:
             f"{name} must {said} in query {shown_id(query)} for document {shown_id(document)}{way}."
         )
 
+    with suppress(TypeError, ValueError):  # which all but grades from 0 to 255 raise
+        return np.frombuffer(bytes(values), dtype=np.uint8).astype(np.float64)
     try:
         array = np.asarray(values)
     except ValueError:  # lists of several lengths among them
