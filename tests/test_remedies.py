@@ -273,9 +273,12 @@ REMEDIES = {
     ),
     "function of one value": Remedy(
         lambda: ndcg_score(Y, S, groups=IDS, gain=lambda grade: grade if grade else 0),
-        "np.vectorize(function)",
+        "np.vectorize(function, otypes=[float])",
         lambda: ndcg_score(
-            Y, S, groups=IDS, gain=np.vectorize(lambda grade: grade if grade else 0)
+            Y,
+            S,
+            groups=IDS,
+            gain=np.vectorize(lambda grade: grade if grade else 0, otypes=[float]),
         ),
         RIGHT,
     ),

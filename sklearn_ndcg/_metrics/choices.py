@@ -195,7 +195,8 @@ def result_of(function: Callable[[Any], ArrayLike], name: str, of: str, values: 
     except (TypeError, ValueError) as error:  # of the functions of `math`; of an `if`
         raise TypeError(
             f"{name} gets an array of {of}, on which {_checks.name_of(function)} failed: {error}. "
-            "Use functions of NumPy, such as np.sqrt and np.log2, or np.vectorize(function)."
+            "Use functions of NumPy, such as np.sqrt and np.log2, or "
+            "np.vectorize(function, otypes=[float])."
         ) from error
     _checks.refuse_masked(returned, f"what {name} returned")
     result = np.asarray(returned)
@@ -206,7 +207,7 @@ def result_of(function: Callable[[Any], ArrayLike], name: str, of: str, values: 
             f"{result.dtype}."
         )
     with np.errstate(over="ignore"):  # numbers beyond float64 are refused later
-        return result.astype(np.float64, copy=False)
+        return np.ascontiguousarray(result, dtype=np.float64)
 
 
 def known_options(

@@ -233,9 +233,9 @@ class DCG:
 
     def discounts(self, n: int) -> Floats:
         """Discounts of the ranks 1..n; a callable gets these ranks."""
-        ranks = np.arange(1, n + 1)
+        ranks = np.arange(1.0, n + 1)
         if isinstance(self.discount, str):
-            discounts = choices.DISCOUNTS[self.discount](ranks.astype(np.float64))
+            discounts = choices.DISCOUNTS[self.discount](ranks)
         else:
             discounts = choices.result_of(self.discount, "discount", "ranks", ranks)
         right = discounts >= 0  # false for NaN, as all comparisons

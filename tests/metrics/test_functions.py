@@ -33,6 +33,8 @@ def in_full_to(base):
 CALLABLE_DISCOUNTS = {
     in_full_to(2): lambda r: 1 / max(1.0, log2(r)),
     in_full_to(2.5): lambda r: 1 / max(1.0, log(r, 2.5)),
+    np.reciprocal: lambda r: 1 / r,  # of integers it would be 0 from the second on
+    lambda ranks: np.broadcast_to(1.0, ranks.shape): lambda _: 1.0,  # an array with gaps
 }
 # DCG by a tie rule, from its values in all orders that the scores allow, the stable order first
 TIES = {
