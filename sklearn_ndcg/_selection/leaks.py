@@ -174,7 +174,7 @@ def warn_if_ids_are_a_feature(estimator: Estimator, X: Table, group_by: GroupBy)
             estimator = estimator.steps[-1][1]
         else:
             estimator = estimator.best_estimator_
-    names = getattr([*steps, estimator][0], "feature_names_in_", ())
+    names = list(getattr([*steps, estimator][0], "feature_names_in_", ()))
     is_feature = any(key in names and _is_kept(key, steps) for key in group_columns(X, group_by))
     if is_feature and not any(hasattr(value, "fit") for value in settings_of(estimator).values()):
         _checks.warn(

@@ -139,7 +139,7 @@ def make_ndcg_scorer(
     0.839
     """
     checked = _scorer_options(make_ndcg_scorer, options, NDCGOptions)
-    return _make(NDCG(k=_checks.check_cutoff(k), **checked), group_by, response_method)
+    return _make(NDCG(k=k, **checked), group_by, response_method)
 
 
 def make_dcg_scorer(
@@ -186,7 +186,7 @@ def make_dcg_scorer(
     GroupedScorer(group_by='query', measure=DCG(k=10, gain='exponential'))
     """
     checked = _scorer_options(make_dcg_scorer, options, DCGScorerOptions)
-    return _make(DCG(k=_checks.check_cutoff(k), **checked), group_by, response_method)
+    return _make(DCG(k=k, **checked), group_by, response_method)
 
 
 def make_query_scorer(
@@ -458,7 +458,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         if not values.undefined.any():
             return mean
         # warnings are given once for each fold, errors always
-        is_news = test_set is None or leaks.is_news(self.measure.name, test_set)
+        is_news = test_set is None or leaks.is_news(repr(self.measure.undefined_rule), test_set)
         if is_news or self.measure.undefined_rule.raises:
             values.report_undefined()
         if is_news and np.isnan(mean):

@@ -4,6 +4,7 @@ Common mistakes are in test_misuse.py.
 """
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from helpers import FirstColumn, graded_rows
@@ -62,6 +63,13 @@ def test_ids_that_are_a_feature_are_warned_of(rows, group_by):
         pytest.skip("this scikit-learn does not read the names of Polars")
     with pytest.warns(UserWarning, match=IS_LEARNED):
         score(Ridge(), rows, group_by)
+
+
+def test_names_of_several_levels_are_not_those_that_xgboost_makes_of_them():
+    xgboost = pytest.importorskip("xgboost")
+    names = pd.MultiIndex.from_tuples([("id", "q"), ("other", "a"), ("other", "b")])
+    table = TABLE[["q", "a", "b"]].set_axis(names, axis=1)
+    score(xgboost.XGBRegressor(n_estimators=2), table, ("id", "q"))
 
 
 def test_ids_are_a_feature_of_a_model_inside(wrap):

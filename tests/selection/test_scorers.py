@@ -297,6 +297,7 @@ def test_undefined_queries_are_spoken_of_once_for_each_fold_and_measure(by_level
     y[query % 3 == 0] = 0
     y[query < 5] = 0  # a fold that has no defined query
     scoring = {
+        "silent": make_ndcg_scorer(k=1, group_by="q", undefined=0),
         "first": make_ndcg_scorer(k=1, group_by="q"),
         "second": make_ndcg_scorer(k=3, group_by="q"),
         "other": make_query_scorer(highest_grade, group_by="q"),
