@@ -158,7 +158,7 @@ class NDCGDisplay:
 
         confidence_level : float or None, default=0.95
             Level of the interval around the curve: at each cutoff, that of Student's t over
-            queries. None draws none.
+            queries. None draws none, and a single query has none.
 
         name : str, default=None
             The model's name, for the legend. Not for several rankers, which have names already.
@@ -238,7 +238,7 @@ class NDCGDisplay:
             longest query; None means every cutoff up to that length.
 
         confidence_level : float or None, default=0.95
-            Level of the interval around the curve. None draws none.
+            Level of the interval around the curve. None draws none, and a single query has none.
 
         name : str, default=None
             The model's name. None is the name of its class.
@@ -277,8 +277,7 @@ class NDCGDisplay:
         """Plot a curve for each fold of a cross-validation, and their mean.
 
         The legend shows the mean and the standard deviation over folds at the last cutoff. With a
-        list for `name` or `curve_kwargs`, each fold has its own curve, and the mean is not drawn;
-        the legend has the names, or the NDCG of each fold at the last cutoff.
+        list for `name` or `curve_kwargs`, each fold has its own curve, and the mean is not drawn.
 
         Parameters
         ----------
@@ -389,7 +388,8 @@ class NDCGDisplay:
         """
         if plot_chance_level and self.chance_level is None:
             raise ValueError("plot_chance_level=True, but the display has no chance_level.")
-        separate, folds = isinstance(self.name, list | tuple), np.atleast_2d(self.ndcg)
+        lists = (isinstance(each, list | tuple) for each in (self.name, name, curve_kwargs))
+        separate, folds = any(lists), np.atleast_2d(self.ndcg)
         curves = folds if separate else folds.mean(axis=0, keepdims=True)
         n = len(curves)
         names = self._labels(self.name if name is None else name, n)
@@ -465,7 +465,7 @@ class NDCGDisplay:
         display = cls(k=cutoffs, ndcg=ndcg, name=name, chance_level=np.mean(random, axis=0))
         only = int(cutoffs[0]) if len(cutoffs) == 1 else None
         display.metric = replace(measure, k=only).label(None if only else cls.metric)
-        if level is not None:
+        if level is not None and min(map(len, curves)) > 1:
             bounds = [curve_interval(measure, queries, cutoffs, level) for queries in curves]
             display.interval, display.confidence_level = np.array(bounds), float(level)
         if len(curves) == 1 and not isinstance(name, list | tuple):

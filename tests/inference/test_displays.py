@@ -32,6 +32,12 @@ def _undrawn(monkeypatch, request):
         monkeypatch.setattr(NDCGDisplay, "plot", plot)
 
 
+def test_a_single_query_has_no_interval():
+    display = from_predictions(Y[:1], S[:1])
+    assert display.ndcg.tolist() == ndcg_curve(Y[:1], S[:1])[1].tolist()
+    assert display.interval is None
+
+
 WEIGHTS = {
     "none": None,
     "uneven": np.random.default_rng(0).lognormal(0, 1, 41),

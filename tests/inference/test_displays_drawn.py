@@ -132,8 +132,17 @@ def test_curve_kwargs_may_be_a_style_for_each_ranker():
     assert legend(display) == ["a", "b", "mine", INTERVAL]
 
 
-def test_list_of_names_draws_each_fold_as_a_curve():
-    display = of_folds(list("abcd")).plot(plot_chance_level=True)
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        (list("abcd"), {}),
+        (None, {"name": list("abcd")}),
+        (None, {"curve_kwargs": [{"label": letter} for letter in "abcd"]}),
+    ],
+    ids=["of the display", "of the plot", "in curve_kwargs"],
+)
+def test_list_with_an_entry_per_fold_draws_each_as_a_curve(name, options):
+    display = of_folds(name).plot(plot_chance_level=True, **options)
     assert [line.get_ydata().tolist() for line in display.line_] == display.ndcg.tolist()
     assert (display.fold_lines_, display.band_) == ([], None)
     assert legend(display) == [*"abcd", "Chance level"]
