@@ -15,6 +15,11 @@ from sklearn_ndcg._rows import containers
 from sklearn_ndcg._rows.containers import Column, Table
 
 _MANY_COLUMNS = 20  # an error shows all names of fewer
+_NO_NAMES_HINT = (
+    " Where a tool makes an array of y as well, as RFECV does, and in the early stopping of "
+    "HistGradientBoosting, no names are left: with metadata routing on, pass groups, not group_by, "
+    "to a tool that routes them."
+)
 
 
 def values_by(
@@ -80,9 +85,7 @@ def column_or_level(X: Table, key: Hashable, y: Column = None, name: str = "grou
                 f"{name}={key!r} is a name, but X arrived as {type(X).__name__}, without names. If "
                 "a step of a Pipeline has dropped them, put GroupedRanker around the Pipeline or "
                 'call its set_output(transform="pandas"). Otherwise put the values in the index of '
-                "y, too, a pandas Series. Where a tool makes an array of y as well, as RFECV does, "
-                "and in the early stopping of HistGradientBoosting, no names are left: with "
-                f"metadata routing on, pass groups, not {name}, to a tool that routes them."
+                f"y, too, a pandas Series.{_NO_NAMES_HINT * (name == 'group_by')}"
                 f"{_hint_of_list(key, name)}"
             )
         return y.index.get_level_values(key)

@@ -104,6 +104,11 @@ def test_group_by_that_names_no_ids_is_refused(X, group_by, message):
         values_by(X, group_by)
 
 
+def test_way_out_for_groups_is_not_told_of_an_order():
+    with pytest.raises(ValueError, match=r"order_by='when' is a name, .* a pandas Series\.$"):
+        values_by(ARRAY, "when", name="order_by")
+
+
 @pytest.mark.parametrize("key", [("q", "id"), ("q", 0), (0, "q"), ("q", "")], ids=str)
 def test_a_name_of_several_levels_has_a_text_among_its_parts(key):
     X = pd.DataFrame(ROWS, columns=pd.MultiIndex.from_tuples([key, ("a", 1), ("b", 1)]))
