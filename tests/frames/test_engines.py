@@ -190,15 +190,16 @@ def test_a_collation_of_spark_does_not_make_one_query_of_two(spark, memory):
 
 
 @pytest.mark.parametrize("keeps_order", [True, False])
-def test_ties_stable_needs_an_order_of_rows(keeps_order):
+@pytest.mark.parametrize("rule", [{"ties": "stable"}, {"ignore_ties": True}], ids=str)
+def test_rules_that_need_an_order_of_rows_in_duckdb(rule, keeps_order):
     config = {"preserve_insertion_order": str(keeps_order)}
     connection = pytest.importorskip("duckdb").connect(config=config)
     rows = connection.sql("select * from (values (1, 1, 0.5::double), (1, 0, 0.5)) t(q, y, s)")
     if keeps_order:
-        assert ndcg_score(rows, **COLUMNS, ties="stable") == 1
+        assert ndcg_score(rows, **COLUMNS, **rule) == 1
     else:
         with pytest.raises(ValueError, match="preserve_insertion_order=true"):
-            ndcg_score(rows, **COLUMNS, ties="stable")
+            ndcg_score(rows, **COLUMNS, **rule)
     assert ndcg_score(rows, **COLUMNS) < 1
 
 
