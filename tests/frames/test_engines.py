@@ -224,6 +224,13 @@ def test_an_engine_that_fails_midway(scan, tmp_path, monkeypatch):
     assert list((tmp_path / "work").iterdir()) == []
 
 
+def test_an_error_of_the_first_pass_says_so(scan):
+    with pytest.raises(ValueError, match="gain has no entry") as caught:
+        ndcg_score(scan(draw_columns()), **COLUMNS, gain=[0, 1], working_memory=memory_of(7))
+    [note] = caught.value.__notes__
+    assert re.search(r"pass 1 of 7 .*: 0 of its 3,000 rows|3,000 rows .* divided into", note)
+
+
 def test_rows_that_change_and_stay_as_many(tmp_path):
     polars = pytest.importorskip("polars")
     shifts = iter(range(100))  # of the ids, when rows are counted, and in each pass
