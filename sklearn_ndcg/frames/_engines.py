@@ -301,7 +301,9 @@ class Dask(Partitions):
                     ids[key] += 0.0
                 elif ids[key].dtype == object:
                     ids[key] = ids[key].map(lambda x: hash(x) if isinstance(x, Number) else str(x))
-            return rows.assign(**{name: pandas.util.hash_pandas_object(ids, index=False)})
+            # before pandas 3.1 categories are of texts up to their first NUL
+            hashes = pandas.util.hash_pandas_object(ids, index=False, categorize=False)
+            return rows.assign(**{name: hashes})
 
         hashed = rows.map_partitions(with_hash, meta=with_hash(self.native))
         shuffled = hashed.shuffle(on=name, npartitions=n, ignore_index=True)

@@ -376,8 +376,8 @@ class IntervalDisplay:
                 label = f"Margin {result.margin:g}"
                 self.band_ = ax.axvspan(-result.margin, 0, **style, label=label)
         elif isinstance(result, Comparison) and result.baseline is not None:
-            label, value = f"Baseline: {result.baseline}", result.mean[result.baseline]
-            self.line_ = ax.axvline(value, **_show.LINE, ls="--", label=label)
+            label, value = label_text(result.baseline), result.mean[result.baseline]
+            self.line_ = ax.axvline(value, **_show.LINE, ls="--", label=f"Baseline: {label}")
 
 
 def _check_result(argument: str, result: object, *kinds: type) -> None:

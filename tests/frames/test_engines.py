@@ -190,15 +190,16 @@ def test_a_collation_of_spark_does_not_make_one_query_of_two(spark, memory):
 
 
 @pytest.mark.parametrize("keeps_order", [True, False])
-def test_ties_stable_needs_an_order_of_rows(keeps_order):
+@pytest.mark.parametrize("rule", [{"ties": "stable"}, {"ignore_ties": True}], ids=str)
+def test_rules_that_need_an_order_of_rows_in_duckdb(rule, keeps_order):
     config = {"preserve_insertion_order": str(keeps_order)}
     connection = pytest.importorskip("duckdb").connect(config=config)
     rows = connection.sql("select * from (values (1, 1, 0.5::double), (1, 0, 0.5)) t(q, y, s)")
     if keeps_order:
-        assert ndcg_score(rows, **COLUMNS, ties="stable") == 1
+        assert ndcg_score(rows, **COLUMNS, **rule) == 1
     else:
         with pytest.raises(ValueError, match="preserve_insertion_order=true"):
-            ndcg_score(rows, **COLUMNS, ties="stable")
+            ndcg_score(rows, **COLUMNS, **rule)
     assert ndcg_score(rows, **COLUMNS) < 1
 
 
@@ -221,6 +222,13 @@ def test_an_engine_that_fails_midway(scan, tmp_path, monkeypatch):
     [note] = caught.value.__notes__
     assert re.search(r"This was pass 2 of 7 over the table: \d\d\d of its 3,000 rows", note)
     assert list((tmp_path / "work").iterdir()) == []
+
+
+def test_an_error_of_the_first_pass_says_so(scan):
+    with pytest.raises(ValueError, match="gain has no entry") as caught:
+        ndcg_score(scan(draw_columns()), **COLUMNS, gain=[0, 1], working_memory=memory_of(7))
+    [note] = caught.value.__notes__
+    assert re.search(r"pass 1 of 7 .*: 0 of its 3,000 rows|3,000 rows .* divided into", note)
 
 
 def test_rows_that_change_and_stay_as_many(tmp_path):

@@ -1,6 +1,7 @@
 """The artists of DifferenceDisplay and IntervalDisplay, and the looks of all displays."""
 
 from dataclasses import replace
+from datetime import date
 
 import numpy as np
 import pytest
@@ -128,6 +129,13 @@ def test_intervals_of_rankers_with_a_line_at_the_baseline(baseline):
     line = display.line_ and display.line_.get_xdata()[0]
     assert line == comparison.mean.get(baseline)
     assert legend(display) == [*["Baseline: ranker 1"] * (baseline is not None), INTERVAL]
+
+
+def test_a_baseline_has_the_same_name_in_the_legend_and_at_its_row():
+    first, second = date(2024, 1, 1), np.datetime64("2024-01-02T00:00")
+    comparison = compare_rankers(Y, {first: S, second: -S}, test="t", baseline=second)
+    display = from_result(comparison)
+    assert legend(display)[0] == f"Baseline: {row_names(display)[1]}"
 
 
 def test_differences_of_pairs_and_the_margin():

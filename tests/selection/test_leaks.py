@@ -213,10 +213,18 @@ def test_splits_may_be_masks():
         cross_val_score(Ridge(), LEVEL, Y, scoring=SCORER, cv=[(half, ~half)])
 
 
-def test_a_cut_query_is_seen_beside_one_that_is_only_tested():
-    rows = pd.DataFrame({"a": np.arange(4.0)}, index=pd.Index([0, 0, 1, 1], name="q"))
-    with pytest.warns(QueryLeakWarning, match="^1 of 2 queries .* query 0 is scored on 1 of its 2"):
-        cross_val_score(Ridge(), rows, [0, 1, 0, 1], scoring=SCORER, cv=[([0], [1, 2, 3])])
+@pytest.mark.parametrize(
+    ("ids", "train", "test", "words"),
+    [
+        ([0, 0, 1, 1], [0], [1, 2, 3], "1 of 2 queries .* query 0 is scored on 1 of its 2 rows"),
+        ([0, 0, 0, 1, 1], [0, 1, 2, 3], [4], "1 of 1 queries .* query 1 is scored on 1 of its 2 "),
+    ],
+    ids=["beside one that is only tested", "alone"],
+)
+def test_a_cut_query_is_seen(ids, train, test, words):
+    rows = pd.DataFrame({"a": np.arange(float(len(ids)))}, index=pd.Index(ids, name="q"))
+    with pytest.warns(QueryLeakWarning, match=f"^{words}"):
+        cross_val_score(Ridge(), rows, np.arange(len(ids)) % 2, scoring=SCORER, cv=[(train, test)])
 
 
 # --- sound splits say nothing: 36 of them, and what else scores rows inside a tool

@@ -50,7 +50,7 @@ def test_transform_input_of_a_pipeline(routing):
         pytest.skip("scikit-learn is too old")
     boosting.set_fit_request(X_val=True, y_val="truth")
     pipeline = make_pipeline(StandardScaler(), boosting, transform_input=["X_val"])
-    rng, rows = np.random.default_rng(0), X.to_numpy()
+    rng, rows = np.random.default_rng(0), 9 * X.to_numpy()
     given = {"X_val": rng.normal(size=(40, 3)) + 5, "truth": rng.integers(0, 3, 40)}
     expected = clone(pipeline).fit(rows, Y, **given)
     ranker = GroupedRanker(pipeline).fit(rows, Y, groups=QUERY, **given)
@@ -239,12 +239,13 @@ def test_routing_of_sample_weight_to_a_step_alone(routing):
 
 
 def test_routing_of_sample_weight_that_a_step_has_not_requested(routing):
-    ranker = GroupedRanker(make_pipeline(StandardScaler(), Ridge()))
+    ranker = GroupedRanker(make_pipeline(StandardScaler(), Sizes()))
     with pytest.raises(UnsetMetadataPassedError, match="StandardScaler"):
         ranker.fit(X, Y, sample_weight=WEIGHT, groups=QUERY)
     scaler = StandardScaler().set_fit_request(sample_weight=False)
     ranker.set_params(estimator__standardscaler=scaler)
-    assert ranker.fit(X, Y, sample_weight=WEIGHT, groups=QUERY)
+    given = ranker.fit(X, Y, sample_weight=WEIGHT, groups=QUERY).estimator_[-1].given_
+    np.testing.assert_array_equal(given["sample_weight"], WEIGHT[ORDER])
     assert ranker.estimator[0].get_metadata_routing().fit.requests == {"sample_weight": False}
 
 
