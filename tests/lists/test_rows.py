@@ -298,8 +298,9 @@ def test_rows_are_scored_at_their_cutoff_or_a_smaller_one(k):
 @pytest.mark.parametrize("k", [4, "retrieved"])
 @pytest.mark.parametrize("reader", [from_lists, from_trec])
 def test_a_cutoff_that_was_not_read_is_refused(k, reader):
-    data = LONG if reader is from_lists else as_runs({"run": LONG})["run"]
-    rows = reader(ONE_QUERY, data, k=3)
+    truths, lists = {**ONE_QUERY, "short": {"a": 1}}, {**LONG, "short": ["a"]}
+    data = lists if reader is from_lists else as_runs({"run": lists})["run"]
+    rows = reader(truths, data, k=3)
     message = f"k must be at most 3, got {k!r}.* {reader.__name__}.*without k"
     with pytest.raises(ValueError, match=message):
         ndcg_score(rows, k=k)
