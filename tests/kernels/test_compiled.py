@@ -168,8 +168,10 @@ def choose(monkeypatch):
     """Import the kernels anew, with a choice of the environment; return the module or an error."""
     monkeypatch.setattr(_kernels, "backend", _kernels.backend)  # put back after the test
 
-    def choose(choice):
-        monkeypatch.setenv("SKLEARN_NDCG_KERNELS", choice)
+    def choose(choice=None):
+        monkeypatch.delenv("SKLEARN_NDCG_KERNELS", raising=False)
+        if choice is not None:
+            monkeypatch.setenv("SKLEARN_NDCG_KERNELS", choice)
         try:
             return reload(_kernels).backend
         except ImportError as error:
@@ -180,7 +182,7 @@ def choose(monkeypatch):
 
 def test_the_environment_chooses_the_kernels(choose):
     assert choose("numpy") is numpy_kernels
-    assert choose("") is (compiled or numpy_kernels)
+    assert choose() is choose("") is (compiled or numpy_kernels)
     if compiled:
         assert choose("compiled") is compiled
     assert "must be numpy, compiled or unset, got 'fast'" in choose("fast")
@@ -188,7 +190,7 @@ def test_the_environment_chooses_the_kernels(choose):
 
 def test_without_the_compiled_kernels_there_are_those_of_numpy(choose, monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn_ndcg._kernels.compiled", None)
-    assert choose("") is numpy_kernels
+    assert choose() is numpy_kernels
     assert "sklearn_ndcg._kernels.compiled" in choose("compiled")
 
 

@@ -255,15 +255,16 @@ def test_duplicates_zero_keeps_the_rank_and_adds_nothing(truth, listed, other, k
             assert samples[1] == expected
 
 
+@pytest.mark.parametrize("listed", [[*"xaxab"], [*"aab"]], ids=["two repeats", "one repeat"])
 @pytest.mark.parametrize("unjudged", ["zero", "omit"])
-def test_rows_of_duplicates_zero(unjudged):
-    listed = ["x", "a", "x", "a", "b"]
-    rows = from_lists({"a": 2, "b": 0}, listed, unjudged=unjudged, duplicates="zero")
-    grades = {"zero": [0, 2, 0, 0, 0], "omit": [2, 0, 0]}[unjudged]
-    expected = [document for document in listed if document != "x" or unjudged != "omit"]
-    assert rows.ids.tolist() == expected
-    np.testing.assert_array_equal(rows.y_true, grades)
-    assert rows.y_score.tolist() == list(range(-1, -len(expected) - 1, -1))
+def test_rows_of_duplicates_zero(listed, unjudged):
+    truth = {"a": 2, "b": 0}
+    rows = from_lists(truth, listed, unjudged=unjudged, duplicates="zero")
+    kept = [document for document in listed if document in truth or unjudged == "zero"]
+    grades = [truth.get(d, 0) if kept.index(d) == rank else 0 for rank, d in enumerate(kept)]
+    assert rows.ids.tolist() == kept
+    assert rows.y_true.tolist() == grades
+    assert rows.y_score.tolist() == list(range(-1, -len(kept) - 1, -1))
 
 
 def test_rows_of_duplicates_zero_of_several_rankers():

@@ -298,8 +298,9 @@ def test_rows_are_scored_at_their_cutoff_or_a_smaller_one(k):
 @pytest.mark.parametrize("k", [4, "retrieved"])
 @pytest.mark.parametrize("reader", [from_lists, from_trec])
 def test_a_cutoff_that_was_not_read_is_refused(k, reader):
-    data = LONG if reader is from_lists else as_runs({"run": LONG})["run"]
-    rows = reader(ONE_QUERY, data, k=3)
+    truths, lists = {**ONE_QUERY, "short": {"a": 1}}, {**LONG, "short": ["a"]}
+    data = lists if reader is from_lists else as_runs({"run": lists})["run"]
+    rows = reader(truths, data, k=3)
     message = f"k must be at most 3, got {k!r}.* {reader.__name__}.*without k"
     with pytest.raises(ValueError, match=message):
         ndcg_score(rows, k=k)
@@ -344,11 +345,15 @@ def test_a_document_that_only_a_list_has_is_counted_with_its_query():
         ndcg_score(rows, gain=lambda y: np.where(y > 0, y, np.inf))
 
 
-def test_unjudged_is_said_where_lists_are_read():
-    rows = from_lists(TRUTHS, LISTS)
-    assert ndcg_score(rows, unjudged="zero", undefined=0) == ndcg_score(rows, undefined=0)
-    with pytest.raises(ValueError, match="unjudged='omit' comes too late.*unjudged='zero'"):
-        ndcg_score(rows, unjudged="omit")
+@pytest.mark.parametrize(("read", "passed"), [("zero", "omit"), ("omit", "zero")])
+def test_unjudged_is_said_where_lists_are_read(read, passed):
+    rows = from_lists(TRUTHS, LISTS, unjudged=read)
+    assert ndcg_score(rows, unjudged=read, undefined=0) == ndcg_score(rows, undefined=0)
+    with pytest.raises(ValueError, match=f"unjudged='{passed}' comes too late.*='{read}'"):
+        ndcg_score(rows, unjudged=passed)
+
+
+def test_unjudged_of_lists_is_one_of_two():
     with pytest.raises(ValueError, match="unjudged must be one of 'zero', 'omit'; got 'nan'"):
         from_lists(TRUTHS, LISTS, unjudged="nan")
 
@@ -366,10 +371,13 @@ def test_a_query_is_explained_by_its_documents():
     assert "Unjudged documents (unjudged='omit'): 3" in omitted.notes
 
 
-def test_errors_name_the_query_and_the_document():
+@pytest.mark.parametrize(
+    ("grade", "query", "document"), [(1, "q", "a"), (2, "r", "c"), (3, "r", "d")]
+)
+def test_errors_name_the_query_and_the_document(grade, query, document):
     rows = from_lists({"q": {"a": 1, "b": 0}, "r": {"c": 2, "d": 3}}, {"q": ["x", "a"], "r": ["c"]})
-    with pytest.raises(ValueError, match="1 document, in query 'r', document 'd'"):
-        ndcg_score(rows, gain=lambda y: np.where(y == 3, INF, y))
+    with pytest.raises(ValueError, match=f"1 document, in query '{query}', document '{document}'"):
+        ndcg_score(rows, gain=lambda y: np.where(y == grade, INF, y))
 
 
 @pytest.mark.parametrize(

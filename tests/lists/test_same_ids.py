@@ -251,6 +251,7 @@ QUIET = {
     "case": (["Film"], ["film"]),
     "a suffix": (["d0"], ["d0#c0"]),
     "fractions": ([3, 2], [0.9, 0.8]),
+    "text of NumPy": (["1", "2"], [*np.array(["3", "4"])]),
     "a text of ids": ("a b", ["a", "b"]),
     "a text in brackets": ("['a', 'b']", ["a", "b"]),
 }

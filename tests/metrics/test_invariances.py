@@ -4,11 +4,18 @@ from functools import partial
 
 import numpy as np
 import pytest
-from helpers import examples
+from helpers import FirstColumn, examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sklearn_ndcg import dcg_samples, dcg_score, ndcg_curve, ndcg_samples, ndcg_score
+from sklearn_ndcg import (
+    dcg_samples,
+    dcg_score,
+    make_query_scorer,
+    ndcg_curve,
+    ndcg_samples,
+    ndcg_score,
+)
 
 # drawn data may have only queries with a single document, and queries without relevant documents
 pytestmark = pytest.mark.filterwarnings(
@@ -115,13 +122,23 @@ def test_inputs_are_not_changed_and_need_not_be_writable(metric, order):
     np.testing.assert_equal(columns, before)
 
 
-@pytest.mark.parametrize("order", [slice(None), np.argsort(DATA[2])], ids=["mixed", "sorted"])
-def test_callables_cannot_change_inputs(order):
-    def spoil(values):
-        values *= 0
-        return values + 1
+def spoil(values, *others):
+    result = values + 1
+    for array in (values, *others):
+        array[:] = 0
+    return result.mean() if others else result
 
-    y_true, y_score, groups = (column[order].copy() for column in DATA)
-    before = y_true.copy()
-    ndcg_score(y_true, y_score, groups=groups, gain=spoil)
-    np.testing.assert_array_equal(y_true, before)
+
+CALLS = {
+    "gain": lambda y, s, q: ndcg_score(y, s, groups=q, gain=spoil),
+    "metric": lambda y, s, q: make_query_scorer(spoil)(FirstColumn(), s, y, groups=q),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize("order", [slice(None), np.argsort(DATA[2])], ids=["mixed", "sorted"])
+def test_callables_cannot_change_inputs(call, order):
+    columns = [column[order].copy() for column in DATA]
+    before = [column.copy() for column in columns]
+    call(*columns)
+    np.testing.assert_equal(columns, before)

@@ -58,6 +58,13 @@ def test_a_multiindex_beside_a_plain_index_says_nothing_about_the_order():
         refuse_reordered(X=by_both, y=by_both["y"].iloc[::-1])
 
 
+@pytest.mark.parametrize("name", ["groups", "clusters", "segments"])
+def test_each_column_of_compound_ids_has_labels(name):
+    y = pd.Series(1.0, index=[1, 2, 3])
+    with pytest.raises(ValueError, match=rf"y and {name}\[1\] have the same labels"):
+        refuse_reordered(y=y, **{name: [y, y[::-1]]})
+
+
 # --- labels of matrices
 
 ITEMS, USERS = ["a", "b", "c"], ["u", "v", "w"]

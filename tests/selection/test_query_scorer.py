@@ -113,6 +113,7 @@ def test_undefined_is_nan(some_undefined):
     [
         (average_precision_score, {}),
         (partial(average_precision_score, average="micro"), {}),
+        (partial(average_precision_score, pos_label=0), {}),
         (partial(average_precision_score, pos_label=0), {"pos_label": 1}),
         (recall_score, {}),
         (f1_score, {}),
@@ -124,7 +125,8 @@ def test_metrics_of_scikit_learn_are_undefined_without_a_positive(
     some_undefined, score_func, options, undefined
 ):
     X, y, query = some_undefined
-    y, score = (y > 1).astype(int), (X["a"].to_numpy() > 0).astype(int)
+    positive = {**getattr(score_func, "keywords", {}), **options}.get("pos_label", 1)
+    y, score = np.where(y > 1, positive, 1 - positive), (X["a"].to_numpy() > 0).astype(int)
     score = np.where(query % 5, score, 0)  # so that F is undefined, too
     scorer = make_query_scorer(score_func, undefined=undefined, **options)
     found = scorer(FirstColumn(), X.assign(a=score), y, groups=query)
