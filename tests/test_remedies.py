@@ -44,6 +44,7 @@ from sklearn_ndcg import (
     GroupedRanker,
     QuerySplitter,
     dcg_score,
+    explain_difference,
     explain_query,
     from_lists,
     from_trec,
@@ -323,6 +324,12 @@ REMEDIES = {
         "Did you mean ties?",
         lambda: ndcg_interval(Y, np.ones(6), groups=IDS, ties="worst", method="t").mean,
         np.mean([(1 / np.log2(3) + 3 / 2) / (3 + 1 / np.log2(3)), 1 / np.log2(3), 1]),
+    ),
+    "an argument among the options": Remedy(
+        lambda: explain_difference(Y, S, {"groups": IDS}, "sklearn", groups=IDS),
+        "Pass groups beside the options",
+        lambda: explain_difference(Y, S, {}, "sklearn", groups=IDS).ndcg[0],
+        RIGHT,
     ),
     "a base of no logarithm": Remedy(
         lambda: dcg_score([[0, 2]], [[2, 1]], log_base=3, discount="reciprocal"),
@@ -805,6 +812,12 @@ REMEDIES = {
         "leave missing ids out",
         lambda: of_list(["B", "A"]),
         GRADED,
+    ),
+    "the row of a matrix": Remedy(
+        lambda: from_lists([np.array([0, 1, 0, 1])], [[3, 0, 1]]),
+        "pass np.flatnonzero(row)",
+        lambda: ndcg_score(from_lists([np.flatnonzero([0, 1, 0, 1])], [[3, 0, 1]])),
+        (1 + 1 / 2) / (1 + 1 / np.log2(3)),
     ),
     "None as a grade": Remedy(
         lambda: of_truth({"A": 3, "B": 1, "C": None}),

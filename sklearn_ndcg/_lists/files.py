@@ -112,7 +112,9 @@ def _what_fits(
 
 
 def _lines_of_pandas(line: bytes, path: FilePath, name: str) -> str:
-    """Two lines of Python that read a file with such a first line."""
+    """Lines of Python that read a file with such a first line."""
+    if line[:1] == b"{":  # dtype=False keeps the zeros of "007"
+        return f"{name} = pandas.read_json({fspath(path)!r}, lines=True, dtype=False)"
     third, values = _TABLES[name]
     has_commas = len(line.split()) == 1 and b"," in line
     fields, separator = (line.split(b","), ",") if has_commas else (line.split(), r"\s+")

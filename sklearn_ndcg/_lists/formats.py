@@ -15,6 +15,7 @@ from sklearn_ndcg._lists.files import FilePath
 from sklearn_ndcg._lists.reading import ByQuery, Convention, Duplicates
 from sklearn_ndcg._lists.rows import NO_LIST, UNJUDGED, Rows, UnjudgedInLists
 from sklearn_ndcg._rows.grouping import Grouping
+from sklearn_ndcg._rows.label_texts import shown_id
 
 Unanswered = Literal["zero", "omit"]
 _WIDEST = 64  # characters of ids in an array of text; longer ids are shared objects
@@ -288,8 +289,8 @@ def from_trec(
     ranked = reading.read_all(truths, lists, queries, duplicates, _last_rank(k, unjudged))
     same_ids.check_matches(truths, lists, ranked)
     labels, order = _sorted_labels(queries)
-    if unanswered == "zero" and len(lists) == 1:
-        _warn_of_unanswered(truths, *lists.values())
+    if unanswered == "zero":
+        _warn_of_unanswered(truths, lists)
     left_out = {UNJUDGED: len(every) - len(judged), NO_LIST: len(judged) - len(queries)}
     return Rows(ranked, k, unjudged, "qrels", queries, labels, order, left_out, False)
 
@@ -360,12 +361,14 @@ def _sorted_labels(queries: list[Any]) -> tuple[Ids, Ints]:
     return by_label.labels, by_label.row_order()
 
 
-def _warn_of_unanswered(truths: ByQuery, run: ByQuery) -> None:
-    """Warn if a run lacks more than half of the judged queries."""
-    n_missing = sum(query not in run for query in truths)
-    if 2 * n_missing > len(truths):
-        warn(
-            f"The run has documents for {len(truths) - n_missing} of the {len(truths)} judged "
-            "queries; the others count as 0, as with trec_eval's -c. If it was not asked all of "
-            "them, pass unanswered='omit'."
-        )
+def _warn_of_unanswered(truths: ByQuery, runs: Mapping[Hashable, ByQuery]) -> None:
+    """Warn if runs lack more than half of the judged queries."""
+    for name, run in runs.items():
+        n_missing = sum(query not in run for query in truths)
+        if 2 * n_missing > len(truths):
+            which = f"The run {shown_id(name)}" if len(runs) > 1 else "The run"
+            warn(
+                f"{which} has documents for {len(truths) - n_missing} of the {len(truths)} judged "
+                "queries; the others count as 0, as with trec_eval's -c. If it was not asked all "
+                "of them, pass unanswered='omit'."
+            )

@@ -15,6 +15,7 @@ from collections.abc import (
     ValuesView,
 )
 from contextlib import suppress
+from decimal import Decimal
 from itertools import chain, islice, repeat
 from os import PathLike
 from typing import Any, Literal
@@ -89,6 +90,7 @@ _TWICE_HINTS = {
     "relevant": 'Pass duplicates="omit" to count each id once, or Counter(ids) to grade by count.',
     "qrels": 'Pass duplicates="omit" to count it once.',
 }
+_MATRIX_HINT = " If it is the row of a matrix of 0 and 1, pass np.flatnonzero(row)."
 
 
 def by_query(
@@ -414,9 +416,11 @@ def _distinct(ids: Collection[Id], name: str, query: Id, duplicates: str) -> dic
         ) from error
     if len(distinct) < len(ids) and duplicates == "raise":
         [(twice, count)] = Counter(ids).most_common(1)
+        hint = _TWICE_HINTS[name] + _MATRIX_HINT * (
+            name == "relevant" and distinct.keys() <= {0, 1}
+        )
         raise ValueError(
-            f"{name} has the id {shown_id(twice)} {count} times in query {shown_id(query)}. "
-            f"{_TWICE_HINTS[name]}"
+            f"{name} has the id {shown_id(twice)} {count} times in query {shown_id(query)}. {hint}"
         )
     return distinct
 
@@ -620,7 +624,7 @@ def as_floats(nested: Mapping[Id, Mapping[Id, object]], name: str) -> Floats:
         array = np.empty(0)
     if array.dtype.kind not in "biuf" or array.shape != (len(values),):
         for row, value in enumerate(values):
-            if not isinstance(value, bool | np.bool_) and not _checks.is_number(value):
+            if not isinstance(value, bool | np.bool_ | Decimal) and not _checks.is_number(value):
                 raise error(TypeError, row, f"have numbers, got {cut(repr(value))}")
     with np.errstate(over="ignore"):
         floats = array.astype(np.float64)

@@ -220,7 +220,9 @@ def known_options(
         known = [*own, *kind.__annotations__]
         nearest = get_close_matches(unknown[0], known, n=1)
         hint = f" Did you mean {nearest[0]}?" if nearest else ""
-        if _checks.WORDS_FOR_GROUPS & {*unknown}:
+        if unknown[0] in own:
+            hint = f" Pass {unknown[0]} beside the options."
+        elif _checks.WORDS_FOR_GROUPS & {*unknown}:
             hint = f" Pass {'group_by' if 'group_by' in own else 'groups'}."
         raise TypeError(
             f"{caller.__name__} has no option {', '.join(map(repr, unknown))}.{hint} Its options "

@@ -1,6 +1,7 @@
 """TREC files: read as other readers do, or refused with file and line."""
 
 import gzip
+import json
 import re
 import warnings
 
@@ -160,6 +161,20 @@ def test_the_lines_of_pandas_read_judgements(tmp_path):
     run = {query: {d: -i for i, d in enumerate(ids)} for query, ids in LISTS.items()}
     expected = from_trec(JUDGED, run).to_frame()
     assert from_trec(names["qrels"], run).to_frame().equals(expected)
+
+
+def test_the_line_of_pandas_reads_lines_of_json(tmp_path):
+    rows = [
+        {"query_id": "01", "doc_id": "7", "relevance": 2},
+        {"query_id": "01", "doc_id": "a", "relevance": 1},
+    ]
+    path = write(tmp_path / "qrels.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
+    with pytest.raises(ValueError, match="line 1: qrels must have 4 fields") as caught:
+        from_trec(path, {})
+    names = {"pandas": pd}
+    exec(str(caught.value).splitlines()[-1], names)  # noqa: S102
+    rows = from_trec(names["qrels"], {"01": {"a": 2.0, "7": 1.0}})
+    assert dict(zip(rows.ids, rows.y_true, strict=True)) == {"a": 1, "7": 2}
 
 
 def test_the_columns_of_another_number_of_fields_are_yours_to_name(tmp_path):

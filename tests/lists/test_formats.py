@@ -192,6 +192,9 @@ def test_a_run_of_few_topics_warns():
     qrels = {f"q{i}": {"a": 1} for i in range(60)}
     with pytest.warns(UserWarning, match="documents for 1 of the 60 judged.* unanswered='omit'"):
         from_trec(qrels, {"q0": {"a": 1.0}})
+    runs = {"all": {query: {"a": 1.0} for query in qrels}, "few": {"q0": {"a": 1.0}}}
+    with pytest.warns(UserWarning, match="^The run 'few' has documents for 1 of the 60 judged"):
+        from_trec(qrels, runs=runs)
     assert len(from_trec(qrels, {"q0": {"a": 1.0}}, unanswered="omit").ids) == 1
     half = {f"q{i}": {"a": 1.0} for i in range(30)}
     assert len(from_trec(qrels, half).ids) == 60  # of half of them it does not

@@ -3,6 +3,7 @@
 import re
 from array import array
 from collections import OrderedDict, namedtuple
+from decimal import Decimal
 from math import log2
 from pathlib import Path
 
@@ -61,6 +62,7 @@ BAD_TRUTHS = {
     # `to_dict` would lose one of two
     "a repeated index": (pd.Series([3, 2], ["A", "A"]), TypeError, r"\.to_dict\(\) .* id once"),
     # ratings from 1 to 5: as ids they would be a single relevant document
+    "ones": ([1, 1, 2], ValueError, r"the id 1 2 times in .*by count\.$"),
     "stars": ([5, 5, 4], ValueError, r"the id 5 2 times in .*duplicates=\"omit\" .*Counter\(ids\)"),
 }
 RATINGS = pd.DataFrame({"user": [1, 1, 2], "item": [3, 1, 9]})
@@ -220,6 +222,12 @@ def test_a_list_is_read_to_rank_k_after_repeated_ids_are_left_out(listed, k, ids
     if k is not None and not has_more:
         whole = from_lists({"q": {"z": 1}}, {"q": listed}, duplicates="omit")
         assert ndcg_score(rows, k="retrieved") == ndcg_score(whole, k="retrieved")
+
+
+def test_grades_may_be_decimals_as_in_arrays():
+    grades = {"a": Decimal("0.5"), "b": Decimal("NaN"), "c": 3}
+    expected = (0.5 + 3 / 2) / (3 + 0.5 / np.log2(3))
+    assert ndcg_score(from_lists(grades, ["a", "b", "c"])) == pytest.approx(expected)
 
 
 # --- containers of ids

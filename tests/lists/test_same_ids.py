@@ -4,9 +4,11 @@ import re
 import unicodedata
 import warnings
 from contextlib import contextmanager
+from datetime import datetime
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers import examples
 from sklearn.exceptions import UndefinedMetricWarning
@@ -242,6 +244,11 @@ def test_pairs_and_objects_that_meet_are_ids():
     documents = [Document(i) for i in range(3)]
     assert spoken_of({"q": documents[:1]}, {"q": documents}) == []
     assert spoken_of([PAIRS[:1], []], [[], PAIRS]) == []  # in another query
+
+
+def test_queries_that_are_equal_may_be_of_different_types():
+    day = datetime(2024, 1, 31)
+    assert spoken_of({pd.Timestamp(day): ["a"]}, {day: ["b"]}) == []
 
 
 # --- what is not guessed
