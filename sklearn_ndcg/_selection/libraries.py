@@ -266,8 +266,8 @@ def _refuse_nested_rankers(ranker: Estimator, last: Estimator) -> None:
         if groups_parameter(nested):
             name, outer = type(nested).__name__, type(last).__name__
             raise ValueError(
-                f"groups do not reach {name} inside {outer}: put GroupedRanker around it alone, "
-                f"with group_by, as in {outer}(GroupedRanker({name}(), group_by='query'))."
+                f"groups do not reach {name} inside {outer}: there, put "
+                f"GroupedRanker({name}(), group_by='query') in its place."
             )
 
 

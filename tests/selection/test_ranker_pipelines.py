@@ -110,7 +110,7 @@ def test_a_frozen_estimator_cannot_be_stopped_early():
 @pytest.mark.parametrize("routed", [False, True])
 def test_groups_that_do_not_reach_a_ranker_inside_are_an_error(routed):
     inner = make_pipeline("passthrough", TransformedTargetRegressor(Sizes()))
-    words = "Sizes inside TransformedTargetRegressor: put GroupedRanker around it alone"
+    words = r"Sizes inside TransformedTargetRegressor: there, put GroupedRanker"
     with (
         sklearn.config_context(enable_metadata_routing=routed),
         pytest.raises(ValueError, match=f"groups do not reach {words}"),
