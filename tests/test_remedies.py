@@ -283,6 +283,18 @@ REMEDIES = {
         ),
         RIGHT,
     ),
+    "an iterator": Remedy(
+        lambda: ndcg_score(iter(Y), S, groups=IDS),
+        "Pass list() of an iterator",
+        lambda: ndcg_score(list(iter(Y)), S, groups=IDS),
+        RIGHT,
+    ),
+    "a lazy table": Remedy(
+        lambda: ndcg_score(polars().from_pandas(TABLE).lazy(), S, groups=IDS),
+        "and a lazy table to sklearn_ndcg.frames",
+        lambda: of_table(polars().from_pandas(TABLE).lazy()),
+        RIGHT,
+    ),
     "function of one number": Remedy(
         lambda: ndcg_score(Y, S, groups=IDS, gain=math.sqrt),
         "Use functions of NumPy, such as np.sqrt",
@@ -1142,7 +1154,7 @@ REMEDIES = {
     ),
     "groups of a ranker inside": Remedy(
         lambda: GroupedRanker(TransformedTargetRegressor(Qid()), group_by="query").fit(X, Y),
-        "TransformedTargetRegressor(GroupedRanker(Qid(), group_by='query'))",
+        "put GroupedRanker(Qid(), group_by='query') in its place",
         lambda: (
             TransformedTargetRegressor(GroupedRanker(Qid(), group_by="query"))
             .fit(X, Y)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from contextlib import suppress
 from typing import Any
 
@@ -43,7 +43,9 @@ def numeric(values: Any, name: str) -> Numbers:
         except Exception as error:
             kind: type[Exception] = TypeError if isinstance(error, TypeError) else ValueError
             said = f"{name} must be an array of numbers, got {type(values).__name__}: {error}"
-            if name != "sample_weight":
+            if not isinstance(values, Sized):
+                said += " Pass list() of an iterator, and a lazy table to sklearn_ndcg.frames."
+            elif name != "sample_weight":
                 way = "ndcg_score(from_lists(relevant, recommended, k=10))"
                 said = f"{said.rstrip('.')}. If these are ids, pass them as {way}."
             raise kind(said) from error
