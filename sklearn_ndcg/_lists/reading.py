@@ -416,9 +416,9 @@ def _distinct(ids: Collection[Id], name: str, query: Id, duplicates: str) -> dic
         ) from error
     if len(distinct) < len(ids) and duplicates == "raise":
         [(twice, count)] = Counter(ids).most_common(1)
-        hint = _TWICE_HINTS[name] + _MATRIX_HINT * (
-            name == "relevant" and distinct.keys() <= {0, 1}
-        )
+        hint = _TWICE_HINTS[name]
+        if name == "relevant" and distinct.keys() <= {0, 1}:
+            hint += _MATRIX_HINT
         raise ValueError(
             f"{name} has the id {shown_id(twice)} {count} times in query {shown_id(query)}. {hint}"
         )
