@@ -227,6 +227,14 @@ def test_judged_that_differ_by_more_are_warned_of(unjudged, bias):
     assert [warning.filename for warning in caught] == [__file__]
 
 
+def test_judged_of_a_ranker_without_documents_are_not_compared():
+    truth, lists = lists_judged_to({"a": 1, "b": 3})
+    rows = from_lists(truth, rankers={"empty": dict.fromkeys(truth, ()), **lists})
+    few = pytest.warns(UserWarning, match="'empty' has lists with documents for 0 of the 16")
+    with few, pytest.warns(UserWarning, match="'a' returned, 10% are judged, .* 30% for 'b'"):
+        compare_rankers(rows, test="t")
+
+
 @pytest.mark.parametrize("metric", [None, lambda y_true, y_score: y_score[0]])
 def test_judged_beyond_the_cutoff_are_not_warned_of(metric):
     """Lists are read to their ends, as later documents may move up."""

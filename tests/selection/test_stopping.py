@@ -211,6 +211,14 @@ def test_settings_that_would_stop_otherwise_are_refused(library, name, value, wo
         stop(library("Ranker").set_params(**{name: value}))
 
 
+@pytest.mark.parametrize(
+    ("name", "value"), [("early_stopping_rounds", 3), ("use_best_model", False)]
+)
+def test_fit_parameters_that_would_stop_otherwise_are_refused(name, value):
+    with pytest.raises(ValueError, match=f"leave {name} out"):
+        stop(catboost("Ranker"), fit_params={name: value})
+
+
 def test_an_empty_metric_of_lightgbm_is_that_of_its_objective():
     expected = stop(lightgbm("Ranker")).predict(X)
     found = stop(lightgbm("Ranker").set_params(metric="")).predict(X)
