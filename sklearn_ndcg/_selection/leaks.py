@@ -114,8 +114,9 @@ def _read_fold(
 ) -> Fold:
     """The fold in the variables of a tool."""
     params = variables.get("routed_params")
-    passed = variables["score_params"] if params is None else params.scorer.score
-    routed = (passed or {}).get(requested if isinstance(requested, str) else "groups")
+    passed = (variables["score_params"] if params is None else params.scorer.score) or {}
+    # several scorers get them by the name that each requests, a single one as its argument
+    routed = passed.get(requested if isinstance(requested, str) else "groups", passed.get("groups"))
     ids = values_by(variables["X"], group_by, routed, variables["y"])
     rows = np.arange(count_rows(variables["X"]))
     queries = Grouping.of_ids(rows if ids is None else ids, len(rows), sort=False)

@@ -101,6 +101,15 @@ def test_cut_queries_of_each_fold_are_counted(rows, group_by, routed):
     assert {message.split(" queries")[0] for message in leaks(caught)} == counts
 
 
+def test_cut_queries_of_a_single_scorer_under_an_alias_are_seen(routing):
+    scorer = make_ndcg_scorer(k=3, undefined=0.0).set_score_request(groups="session")
+    options = {"scoring": scorer, "params": {"session": QUERY}, **RAISE}
+    with pytest.warns(QueryLeakWarning) as caught:
+        cross_validate(Ridge(), X, Y, cv=CUT, **options)
+    assert len(leaks(caught)) == 3
+    cross_validate(Ridge(), X, Y, cv=WHOLE, **options)
+
+
 def test_cut_queries_of_an_incremental_learning_curve_are_seen():
     options = {"exploit_incremental_learning": True, "scoring": SCORER, **RAISE}
     with pytest.warns(QueryLeakWarning):
