@@ -332,6 +332,8 @@ BAD_TREC = {
     "nan as relevance": ({"q": {"a": np.nan}}, RUN, ValueError, "qrels must not have nan"),
     "text as score": (QRELS, {"q": {"a": "1"}}, TypeError, "run must have numbers, got '1' .*'q'"),
     "a number as id": ({"q": {1: 1}}, RUN, TypeError, "qrels must .* got 1 in query 'q'.* str()"),
+    "a number as query": ({1: {"a": 1}}, {1: {"a": 1}}, TypeError, r"qrels .* 1 in .* 1: .*str\("),
+    "a run by number": (QRELS, RUN | {1: {"a": 1}}, TypeError, "run must have text .* got 1 in"),
     "a list": (QRELS, {"q": ["a"]}, TypeError, "run must have a mapping .* got list .*from_lists"),
     "a set": ({"q": {"a"}}, RUN, TypeError, "qrels must have a mapping .* got set .*from_lists"),
     "pairs": (QRELS, {"q": [("a", 1)]}, TypeError, r"run must .*from_lists.* dict\(pairs\)"),

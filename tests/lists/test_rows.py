@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, dcg_score
 
 from sklearn_ndcg import (
+    explain_difference,
     explain_query,
     from_lists,
     from_trec,
@@ -283,6 +284,25 @@ def test_what_rows_hand_out_cannot_change_them():
         rows.y_true[:] = 0
     rows.groups[:] = "z"
     assert rows.groups.tolist() == ["u"]
+
+
+RESULTS = {
+    "samples": lambda rows: [ndcg_samples(rows)],
+    "curve": ndcg_curve,
+    "query": lambda rows: explain_query(rows, query="r").ranks.values(),
+    "difference": lambda rows: vars(explain_difference(rows, "sklearn", "lightgbm")).values(),
+}
+
+
+@pytest.mark.parametrize("result", RESULTS)
+def test_what_is_written_to_a_result_does_not_change_the_rows(result):
+    rows, same = (from_lists({"q": ["a"], "r": ["b"]}, {"q": ["x"], "r": ["b"]}) for _ in "12")
+    arrays = [values for values in RESULTS[result](rows) if isinstance(values, np.ndarray)]
+    assert arrays
+    for values in arrays:
+        values[:] = 0
+    assert rows.to_frame().equals(same.to_frame())
+    assert ndcg_samples(rows).tolist() == ndcg_samples(same).tolist()
 
 
 # --- cutoffs

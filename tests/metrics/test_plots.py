@@ -85,6 +85,14 @@ def test_the_rows_of_steps_say_what_changes():
     assert all(sentence in " ".join(below.split()) for sentence in found.not_included.values())
 
 
+def test_the_figure_grows_with_the_steps():
+    changes = [("gain", "exponential"), ("ties", "stable"), ("undefined", 1.0), ("k", 3)]
+    found = [explain_difference(Y, S, {}, dict(changes[:n]), groups=IDS) for n in range(5)]
+    assert [len(each.changes) for each in found] == [*range(5)]
+    heights = [each.plot().figure.get_figheight() for each in found]
+    assert heights == sorted(set(heights))
+
+
 @pytest.mark.parametrize("points", [10, 13])  # matplotlib's own size, and that of the pages
 def test_what_is_below_the_steps_is_inside_the_figure(points):
     with plt.rc_context({"font.size": points}):

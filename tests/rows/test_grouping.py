@@ -251,6 +251,16 @@ def test_order_by_of_text_that_may_sort_by_time_is_not_doubted(texts):
     assert order.tolist() == np.argsort(texts).tolist()
 
 
+FORMS = ["%Y-%m", "%Y/%m/%d", "%Y.%m.%d", "%Y-W%V", "%YW%V", "%Y-%m-%dT%H", "%Y%m%dT%H", "%Y%m%d"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_ids_that_are_dates_of_any_month_as_text_are_not_doubted(form):
+    ids = pd.date_range("2024-01-01", "2024-12-29").strftime(form).to_numpy(dtype=str)
+    order = Grouping.of_ids(ids, len(ids)).in_order(None, "TimeSeriesSplit")
+    assert order.tolist() == [*range(len(set(ids)))]
+
+
 LARGE = {"float16": 2**11, "float32": 2**24, "float64": 2**53}
 KINDS = {
     "array": lambda v: v,
