@@ -9,6 +9,7 @@ from math import log2
 from unittest import mock
 
 import numpy as np
+import sklearn
 from scipy.stats import bootstrap
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import Ridge
@@ -21,6 +22,7 @@ Y = np.array([2, 0, 1, 0, 0, 3, 1, 0])
 S = np.array([0.1, 0.9, 0.4, 0.3, 0.8, 0.2, 0.7, 0.5])
 IDS = np.array([5, 5, 5, 5, 6, 6, 6, 6])
 
+SKLEARN_VERSION = tuple(map(int, sklearn.__version__.split(".")[:2]))
 SCIPY_RNG = "rng" if "rng" in signature(bootstrap).parameters else "random_state"
 
 

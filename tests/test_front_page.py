@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import sklearn
+from helpers import SKLEARN_VERSION
 from sklearn import clone, metrics
 from sklearn.model_selection import KFold, cross_val_score, train_test_split
 
@@ -16,8 +16,7 @@ from sklearn_ndcg import QueryLeakWarning, QuerySplitter, make_ndcg_scorer
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 grows_these_trees = pytest.mark.skipif(
-    tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 9),
-    reason="older scikit-learns grow other trees",
+    SKLEARN_VERSION < (1, 9), reason="older scikit-learns grow other trees"
 )
 
 

@@ -257,13 +257,34 @@ def test_the_page_on_intervals_and_tests_runs():
     assert not failed
 
 
+def gate(old, new):
+    """Run the lines of the recipe, from the reading of the lists to the exit."""
+    page, title = DOCS / "how_to_lists.md", "A CI gate: is another ranker as good?"
+    defined = run(page, title) | {"grades": JUDGED, "neighbours": old, "shorter": new}
+    examples = doctest.DocTestParser().get_examples(split_page(page)[1][title])
+    sources = [each.source for each in examples]
+    [first] = [n for n, source in enumerate(sources) if source.startswith("rows = ")]
+    exec("".join(sources[first:]), defined)  # noqa: S102
+
+
+JUDGED = {query: {"a": 1, "b": 0} for query in range(60)}
+GOOD, POOR = dict.fromkeys(JUDGED, ("a", "b")), dict.fromkeys(JUDGED, ("b", "a"))
+UNJUDGED = dict.fromkeys(range(60, 600), ("a", "b"))
+
+
 @pytest.mark.filterwarnings("ignore")  # what is not an error by the recipe's own filter
 def test_the_gate_fails_if_rankers_are_not_judged_alike():
-    page, title = DOCS / "how_to_lists.md", "A CI gate: is another ranker as good?"
-    defined = run(page, title)
-    examples = doctest.DocTestParser().get_examples(split_page(page)[1][title])
-    [compare] = [each.source for each in examples if "compare_rankers(" in each.source]
-    truth = {query: {"a": 1, "b": 0} for query in range(60)}
-    lists = {"old": dict.fromkeys(truth, ("b", "a")), "new": dict.fromkeys(truth, ("a", "x"))}
     with pytest.raises(UserWarning, match="are judged, compared with"):
-        exec(compare, defined | {"rows": from_lists(truth, rankers=lists)})  # noqa: S102
+        gate(POOR, dict.fromkeys(JUDGED, ("a", "x")))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [(GOOD, POOR), (GOOD | UNJUDGED, POOR | UNJUDGED), ({0: GOOD[0], 1: GOOD[1]},) * 2],
+    ids=["worse", "worse, and most are unjudged", "both lack most queries"],
+)
+def test_the_gate_exits_if_it_should(old, new):
+    gate(POOR, GOOD)
+    with pytest.raises(SystemExit):
+        gate(old, new)

@@ -61,8 +61,8 @@ BAD_TRUTHS = {
     "grades that are lists": ({"a": [1, 2], "b": [3, 4]}, TypeError, "got .1, 2. in .*Grades are"),
     # `to_dict` would lose one of two
     "a repeated index": (pd.Series([3, 2], ["A", "A"]), TypeError, r"\.to_dict\(\) .* id once"),
-    # ratings from 1 to 5: as ids they would be a single relevant document
     "ones": ([1, 1, 2], ValueError, r"the id 1 2 times in .*by count\.$"),
+    # ratings from 1 to 5: as ids they would be a single relevant document
     "stars": ([5, 5, 4], ValueError, r"the id 5 2 times in .*duplicates=\"omit\" .*Counter\(ids\)"),
 }
 RATINGS = pd.DataFrame({"user": [1, 1, 2], "item": [3, 1, 9]})

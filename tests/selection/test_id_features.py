@@ -11,6 +11,7 @@ from helpers import FirstColumn, graded_rows
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.decomposition import PCA
+from sklearn.ensemble import VotingRegressor
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
@@ -108,6 +109,8 @@ def test_ids_that_steps_keep_are_warned_of(steps, rows, group_by):
             "q",
             id="a model around others",
         ),
+        # which may drop the column, though this one does not
+        pytest.param(VotingRegressor([("r", Ridge())]), TABLE, "q", id="several inside"),
     ],
 )
 def test_ids_that_are_not_a_feature_are_not_warned_of(model, rows, group_by):

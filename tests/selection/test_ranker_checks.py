@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 
 import pytest
-import sklearn
+from helpers import SKLEARN_VERSION
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.ensemble import (
     GradientBoostingRegressor,
@@ -41,7 +41,7 @@ def failed(reason, *checks):
 
 WEIGHTS = ("sample_weight_equivalence_on_dense_data", "sample_weight_equivalence_on_sparse_data")
 # the check with sparse data takes any TypeError for a pass in scikit-learn 1.6
-NOTICED = WEIGHTS[:1] if sklearn.__version__ < "1.7" else WEIGHTS
+NOTICED = WEIGHTS[:1] if SKLEARN_VERSION < (1, 7) else WEIGHTS
 TAKES_NO_WEIGHTS = failed(
     "weights are refused, as the estimator takes none",
     *NOTICED,

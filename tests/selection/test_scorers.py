@@ -8,8 +8,7 @@ from inspect import signature
 import numpy as np
 import pandas as pd
 import pytest
-import sklearn
-from helpers import FirstColumn
+from helpers import SKLEARN_VERSION, FirstColumn
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import Ridge
@@ -238,8 +237,7 @@ def test_sample_weight_reaches_a_scorer_in_a_dict_with_routing_off(by_level):
     search.fit(X, y, groups=query, sample_weight=weight)
     train, test = next(iter(GroupKFold(4).split(X, y, query)))
     s = Ridge().fit(X.iloc[train], y[train], weight[train]).predict(X.iloc[test])
-    version = tuple(map(int, sklearn.__version__.split(".")[:2]))
-    weights = {"sample_weight": weight[test]} if version >= (1, 7) else {}
+    weights = {"sample_weight": weight[test]} if SKLEARN_VERSION >= (1, 7) else {}
     expected = ndcg_score(y[test], s, groups=query[test], **weights)
     assert search.cv_results_["split0_test_ours"][0] == pytest.approx(expected)
 

@@ -16,9 +16,10 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
     TimeSeriesSplit,
     check_cv,
+    permutation_test_score,
 )
 
-from sklearn_ndcg import GroupedRanker, QuerySplitter
+from sklearn_ndcg import GroupedRanker, QuerySplitter, make_ndcg_scorer
 
 N_QUERIES = 24
 
@@ -149,6 +150,24 @@ def test_setting_random_state_leaves_the_splitter_that_was_passed(days):
     assert (kfold.random_state, splitter.random_state, splitter.shuffle) == (None, 3, True)
     seeded = QuerySplitter(KFold(3, shuffle=True, random_state=3), group_by="day")
     assert rows_of(splitter.split(X, y)) == rows_of(seeded.split(X, y))
+
+
+def test_splitters_that_need_groups_get_none_of_the_queries():
+    with pytest.raises(ValueError, match="The 'groups' parameter should not be None"):
+        next(QuerySplitter(GroupKFold(3)).split(np.zeros((12, 1)), groups=np.repeat([0, 1, 2], 4)))
+
+
+def test_y_that_is_shuffled_within_queries_has_no_labels_of_rows():
+    query = np.repeat(np.arange(8), 4)
+    index = pd.MultiIndex.from_arrays([query, np.arange(32)], names=["q", "row"])
+    X, y = pd.DataFrame({"a": np.arange(32.0)}, index), pd.Series(np.arange(32) % 2, index)
+    options = {"groups": query, "n_permutations": 2, "cv": QuerySplitter(2, group_by="q")}
+    options |= {"scoring": make_ndcg_scorer(group_by="q")}
+    with pytest.raises(ValueError, match="X and y have the same labels in their index"):
+        permutation_test_score(Ridge(), X, y, **options)
+    score, permuted, _ = permutation_test_score(Ridge(), X, y.to_numpy(), **options)
+    assert 0 < score <= 1
+    assert ((permuted > 0) & (permuted <= 1)).all()
 
 
 # --- order_by

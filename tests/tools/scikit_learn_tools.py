@@ -14,7 +14,7 @@ from unittest import mock
 import numpy as np
 import pages
 import pandas as pd
-import sklearn
+from helpers import SKLEARN_VERSION as VERSION
 from matplotlib.figure import Figure
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
@@ -60,7 +60,6 @@ from sklearn_ndcg import QueryLeakWarning, QuerySplitter
 NOTICED = "incomplete queries noticed"
 COLUMNS = [*WAYS, "QuerySplitter", NOTICED]
 GRADES = np.array([0, 2, 3, 5])  # for classifiers, which may confuse a grade with its number
-VERSION = tuple(int(number) for number in sklearn.__version__.split(".")[:2])
 
 
 # ---- how each tool is run: its scores, and those by hand (by cell, if it has a choice)
